@@ -71,6 +71,7 @@ soak: program ## millions of accesses, flits and packets of every link under bit
 	python3 -B testbenches/litmus/runs.py --program $(SCALEPOOL) --runs 10000 --noise 1e-6
 	$(SCALEPOOL) explore cxl-cache-2-core --agents 4 --no-liveness --reduce --threads 2 --memory 8192
 	bash testbenches/setup/wheel.sh
+	bash testbenches/setup/readers.sh $(SCALEPOOL)
 	bash testbenches/setup/mutants.sh
 
 golden: program ## write the committed vectors anew

@@ -4,7 +4,7 @@
 //! message is the highest coefficient; the register starts at 0, nothing is reflected or complemented. A CRC is returned
 //! as a number whose low byte is the constant term r0: `to_le_bytes` is the order on the wire.
 
-use super::gf256::{self, FoldedSums, PowerSums, Sums, block_at};
+use super::gf256::{self, ChecksumFactors, FoldedSums, PowerSums, block_at};
 use super::simd;
 
 /// x^8 + x^5 + x^3 + x + 1, the field of the CRC (`cxl-256b` §7.1; the FEC has another one).
@@ -88,10 +88,10 @@ pub fn crc6_odd_bytewise(half: &[u8; ODD_BYTES]) -> u64 {
 }
 
 /// `[n][b]` is b * x^(N + n) modulo the generator of N coefficients.
-type Table = [[u64; 256]; 8];
+type CrcTable = [[u64; 256]; 8];
 
 /// The table of b * x^(`from` + n); `from` is at least N.
-const fn table<const N: u32>(generator: u64, from: u32) -> Table {
+const fn table<const N: u32>(generator: u64, from: u32) -> CrcTable {
     let mut table = [[0; 256]; 8];
     let mut single = 0;
     while single < 8 {
@@ -114,9 +114,9 @@ const fn table<const N: u32>(generator: u64, from: u32) -> Table {
 /// Tables of a CRC of N bytes that cuts the message into parts of so many words of 8 bytes.
 struct Tables<const N: u32, const PART_WORDS: usize> {
     /// A word to N bytes.
-    word: Table,
+    word: CrcTable,
     /// N bytes over the next part.
-    part: Table,
+    part: CrcTable,
 }
 
 impl<const N: u32, const PART_WORDS: usize> Tables<N, PART_WORDS> {
@@ -131,7 +131,7 @@ static TABLES_6: Tables<6, 5> = Tables::new(GENERATOR_6);
 
 /// Sum over the bytes of a word, the lowest one first in the table.
 #[inline(always)]
-fn look_up(table: &Table, word: u64) -> u64 {
+fn look_up(table: &CrcTable, word: u64) -> u64 {
     (0..8).fold(0, |sum, n| sum ^ table[n][(word >> (8 * n)) as usize & 0xff])
 }
 
@@ -200,9 +200,11 @@ const fn factors<const N: usize, const BYTES: usize>(generator: u64, padding: us
     factors
 }
 
-static SUMS_8: Sums<8, 8> = Sums::new(FIELD, &factors::<8, STANDARD_BYTES>(GENERATOR_8, 0));
-static SUMS_EVEN: Sums<6, 4> = Sums::new(FIELD, &factors::<6, EVEN_BYTES>(GENERATOR_6, HALF_BYTES - EVEN_BYTES));
-static SUMS_ODD: Sums<6, 4> = Sums::new(FIELD, &factors::<6, ODD_BYTES>(GENERATOR_6, HALF_BYTES - ODD_BYTES));
+static SUMS_8: ChecksumFactors<8, 8> = ChecksumFactors::new(FIELD, &factors::<8, STANDARD_BYTES>(GENERATOR_8, 0));
+static SUMS_EVEN: ChecksumFactors<6, 4> =
+    ChecksumFactors::new(FIELD, &factors::<6, EVEN_BYTES>(GENERATOR_6, HALF_BYTES - EVEN_BYTES));
+static SUMS_ODD: ChecksumFactors<6, 4> =
+    ChecksumFactors::new(FIELD, &factors::<6, ODD_BYTES>(GENERATOR_6, HALF_BYTES - ODD_BYTES));
 
 /// Path of [`crc8`] for CPUs with GFNI; `None` where the CPU has none or it is switched off.
 #[inline]

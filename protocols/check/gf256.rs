@@ -2,7 +2,7 @@
 //!
 //! CRC and FEC of the 256-byte flit are linear over GF(2^8): checksum byte j is the sum over n of a constant of (j, n)
 //! times byte n. The instruction `gf2p8mulb` multiplies 32 bytes by 32 constants of their own at once, but knows one field
-//! alone, that with polynomial 11Bh. All fields of 256 elements have the same shape: [`Sums`] holds the constants as their
+//! alone, that with polynomial 11Bh. All fields of 256 elements have the same shape: [`ChecksumFactors`] holds the constants as their
 //! images there, and the matrices (8x8 bits) that carry data there and sums back. Everything is computed by the compiler.
 //!
 //! CPUs without that instruction shuffle bytes: the half of a byte chooses one of 16 products with a constant, and the
@@ -79,7 +79,7 @@ pub(super) const fn block_at(block: usize, message_bytes: usize) -> usize {
 }
 
 /// The constants of a checksum of `SUMS` bytes, at most 8, over a message of `BLOCKS` blocks.
-pub(super) struct Sums<const SUMS: usize, const BLOCKS: usize> {
+pub(super) struct ChecksumFactors<const SUMS: usize, const BLOCKS: usize> {
     /// Matrix into the CPU's field.
     pub there: u64,
     /// Matrix out of it.
@@ -88,7 +88,7 @@ pub(super) struct Sums<const SUMS: usize, const BLOCKS: usize> {
     pub factors: [[[u8; BLOCK_BYTES]; SUMS]; BLOCKS],
 }
 
-impl<const SUMS: usize, const BLOCKS: usize> Sums<SUMS, BLOCKS> {
+impl<const SUMS: usize, const BLOCKS: usize> ChecksumFactors<SUMS, BLOCKS> {
     /// `factors[n][j]` is what byte n of the message counts in checksum byte j.
     pub const fn new<const BYTES: usize>(field: u16, factors: &[[u8; SUMS]; BYTES]) -> Self {
         assert!(BYTES.div_ceil(BLOCK_BYTES) == BLOCKS && SUMS <= 8);
@@ -99,7 +99,8 @@ impl<const SUMS: usize, const BLOCKS: usize> Sums<SUMS, BLOCKS> {
             back[there[a] as usize] = a as u8;
             a += 1;
         }
-        let mut sums = Sums { there: matrix(&there), back: matrix(&back), factors: [[[0; BLOCK_BYTES]; SUMS]; BLOCKS] };
+        let mut sums =
+            ChecksumFactors { there: matrix(&there), back: matrix(&back), factors: [[[0; BLOCK_BYTES]; SUMS]; BLOCKS] };
         let mut n = 0;
         while n < BYTES {
             let (block, mut j) = (n / BLOCK_BYTES, 0);

@@ -6,7 +6,7 @@ use super::Simd;
 use super::crc25::FOLDED_FLITS;
 use super::crc256::HalfSums;
 use super::fec256::{GROUPS, Rows};
-use super::gf256::{FoldedSums, Sums};
+use super::gf256::{ChecksumFactors, FoldedSums};
 use super::pcie::FOLDED_BLOCKS;
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -69,7 +69,7 @@ pub(super) fn crc25_flit(register: u32, flits: &[u128]) -> Option<u128> {
 #[inline]
 pub(super) fn sums<const SUMS: usize, const BLOCKS: usize, const BYTES: usize>(
     message: &[u8; BYTES],
-    sums: &Sums<SUMS, BLOCKS>,
+    sums: &ChecksumFactors<SUMS, BLOCKS>,
 ) -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
     if allowed(Simd::All) && is_x86_feature_detected!("gfni") && is_x86_feature_detected!("avx2") {
@@ -118,7 +118,9 @@ mod x86 {
     use crate::check::crc25::{self, FOLDED_FLITS};
     use crate::check::crc256::HalfSums;
     use crate::check::fec256::{GROUPS, Rows};
-    use crate::check::gf256::{BLOCK_BYTES, Block, FoldedSums, PowerSums, Products, Sums, Weights, block_at};
+    use crate::check::gf256::{
+        BLOCK_BYTES, Block, ChecksumFactors, FoldedSums, PowerSums, Products, Weights, block_at,
+    };
     use crate::check::pcie;
     use core::arch::asm;
     use core::arch::x86_64::*;
@@ -133,7 +135,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn sums<const SUMS: usize, const BLOCKS: usize, const BYTES: usize>(
         message: &[u8; BYTES],
-        sums: &Sums<SUMS, BLOCKS>,
+        sums: &ChecksumFactors<SUMS, BLOCKS>,
     ) -> u64 {
         let there = _mm256_set1_epi64x(sums.there as i64);
         let mut lanes = [_mm256_setzero_si256(); 8];

@@ -35,12 +35,21 @@ impl<const CLASSES: usize> Turn<CLASSES> {
     /// Some classes were served together; they keep their order.
     #[inline]
     pub fn serve(&mut self, classes: u16) {
+        // One alone, as mostly, has no order to keep.
+        if classes.is_power_of_two() {
+            return self.serve_one(classes.trailing_zeros() as usize);
+        }
         let mut left = classes;
         while let Some(class) = self.first(left) {
             left &= !(1 << class);
-            self.services += 1;
-            self.served_at[class] = self.services;
+            self.serve_one(class);
         }
+    }
+
+    #[inline]
+    fn serve_one(&mut self, class: usize) {
+        self.services += 1;
+        self.served_at[class] = self.services;
     }
 }
 

@@ -26,6 +26,7 @@ pub mod halves;
 pub mod header;
 pub mod message;
 pub mod pack;
+pub mod packed;
 pub mod phy;
 pub mod segment;
 pub mod sequence;

@@ -310,7 +310,7 @@ impl Unpacker {
         out.started.reserve_exact(MOST_STARTS);
         out.violations.clear();
         out.finished = None;
-        let mut reading = Reading { payload, out, not_zero: None };
+        let mut reading = PayloadReading { payload, out, not_zero: None };
         for segment in 0..SEGMENTS {
             reading.segment(segment, &mut self.carried);
         }
@@ -320,14 +320,14 @@ impl Unpacker {
 }
 
 /// One payload while it is read.
-struct Reading<'a> {
+struct PayloadReading<'a> {
     payload: &'a Payload,
     out: &'a mut Segmented,
     /// The first sector that is not 0 although it belongs to nothing.
     not_zero: Option<usize>,
 }
 
-impl Reading<'_> {
+impl PayloadReading<'_> {
     fn segment(&mut self, segment: usize, carried: &mut Option<Piece>) {
         let (first, half, end) = BOUNDS[segment];
         let header = self.header(segment);

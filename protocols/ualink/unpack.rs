@@ -103,7 +103,7 @@ pub struct TlRead {
 
 /// A transfer whose data is still coming.
 #[derive(Debug, Clone)]
-struct Open {
+struct OpenTransfer {
     transfer: Box<Transfer>,
     /// Data halves in all.
     data: usize,
@@ -116,7 +116,7 @@ struct Open {
 pub struct TlUnpacker {
     config: UalConfig,
     cache: AddressCache,
-    open: VecDeque<Open>,
+    open: VecDeque<OpenTransfer>,
     /// Halves owed by all that is open.
     owed: usize,
     /// Of those that are open, so many from the first one on are owed nothing more.
@@ -221,7 +221,7 @@ impl TlUnpacker {
     pub fn begin(&mut self, transfer: Box<Transfer>) {
         let owed = transfer.field.owed(&self.config);
         self.owed += owed.halves();
-        self.open.push_back(Open { transfer, data: 2 * owed.beats, left: owed.halves() });
+        self.open.push_back(OpenTransfer { transfer, data: 2 * owed.beats, left: owed.halves() });
     }
 
     /// So many halves that were owed have come, of transactions that were begun by [`TlUnpacker::begin`].
@@ -283,7 +283,11 @@ impl TlUnpacker {
             }
             let owed = placed.field.owed(&self.config);
             self.owed += owed.halves();
-            self.open.push_back(Open { transfer: Box::new(transfer), data: 2 * owed.beats, left: owed.halves() });
+            self.open.push_back(OpenTransfer {
+                transfer: Box::new(transfer),
+                data: 2 * owed.beats,
+                left: owed.halves(),
+            });
         }
         if self.config.encryption {
             control.violations.retain(|violation| violation.rule != "UAL-SIZ-02");

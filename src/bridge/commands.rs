@@ -51,10 +51,10 @@ pub struct CommandRow {
 }
 
 /// A command, its message types if these matter, and its row.
-type Row = (ReqCmd, Option<u8>, CommandAction, AccessKind, AnswerChannel);
+type CommandTableRow = (ReqCmd, Option<u8>, CommandAction, AccessKind, AnswerChannel);
 
 /// Commands that are accepted.
-const ROWS: [Row; 9] = {
+const ROWS: [CommandTableRow; 9] = {
     use AccessKind::{Atomic, Read, Write};
     use AnswerChannel as On;
     use CommandAction::{Ended, Lines};
@@ -74,7 +74,7 @@ const ROWS: [Row; 9] = {
 
 /// The row of a command; `message_type` is the metadata of a Write Message.
 pub fn row(cmd: ReqCmd, message_type: u8) -> CommandRow {
-    let fits = |row: &&Row| row.0 == cmd && row.1.is_none_or(|only| only == message_type);
+    let fits = |row: &&CommandTableRow| row.0 == cmd && row.1.is_none_or(|only| only == message_type);
     match ROWS.iter().find(fits) {
         Some(&(_, _, action, access, answer)) => CommandRow { action, access, answer },
         None => refused(cmd),

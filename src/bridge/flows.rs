@@ -192,10 +192,10 @@ pub const HOST_GIVE_BACK: &[FlowStep] = &[HOST_EVICT];
 pub const HOST_DROP: &[FlowStep] = &[HOST_CLEAN];
 
 /// A row: class, operation, steps; no steps: it is refused with status 2.
-type Row = (WindowClass, LineOperation, &'static [FlowStep]);
+type FlowTableRow = (WindowClass, LineOperation, &'static [FlowStep]);
 
 /// The rows of all classes that are built.
-const ROWS: [Row; 16] = [
+const ROWS: [FlowTableRow; 16] = [
     (WindowClass::Mc, LineOperation::Read, &[READ_CURRENT]),
     (WindowClass::Mc, LineOperation::WriteFull, &[OWN, WRITE_BACK]),
     (WindowClass::Mc, LineOperation::WritePart, &[FETCH_OWNED, WRITE_BACK]),

@@ -1,24 +1,34 @@
-//! The bridge SoC: accelerators on UALink and GPUs on NVLink reach memory on CXL, and hosts and other bridges reach theirs (profile
-//! BRG-M1, `bridge`).
+//! The bridge SoC: through it, accelerators on UALink and GPUs on NVLink access memory on CXL, and hosts and other bridges access
+//! the memory of these accelerators and GPUs (profile BRG-M1, `bridge`).
 //!
-//! Modelled: the way from accelerators to CXL.mem for windows of class MN, whose lines have no owner, and of class MC, whose lines the
-//! device keeps coherent, and to CXL.cache for windows of class CC, whose lines a host keeps coherent; with the conversion cache, for
-//! lines, conversions or both, and without. From there to CXL.io for windows of class IO ([`io`]), past the cache. The way from CXL.mem to accelerators
-//! for windows of class NH, memory that hosts alone keep coherent, and of class DB, which the bridge keeps coherent; accelerators reach the
-//! latter by the bridge too, by windows of class HP ([`hairpin`]). Windows, rights, the
-//! cut into lines, byte masks, the lock of a line, merged answers, status and poison both ways, order, FLUSH, identifiers, time-outs, the
-//! load that targets report. Detail: whole transactions; the pipeline is named latencies, and the cache lies in memory with a time of its own.
-//! From CXL.io to accelerators for windows of class BR. Left out: CXL.cache to accelerators, and new inbound windows while the bridge runs. Beside it stand the baselines without coherence ([`remote`]).
+//! Modelled, from accelerators to CXL, by the class of the address window:
 //!
-//! [`OutboundBridge`](outbound::OutboundBridge) and [`InboundBridge`](inbound::InboundBridge) are pure: requests and messages in, messages
-//! and answers out, no cycle numbers. [`Bridge`](module::Bridge) and [`InboundModule`](inbound::module::InboundModule) give them a clock.
-//! What is converted to what stands in tables: [`commands`], [`flows`], [`nvlink`](outbound::nvlink), [`convert`](inbound::convert).
+//! * MN: CXL.mem, for lines that have no owner. MC: CXL.mem, for lines that the device keeps coherent.
+//! * CC: CXL.cache, for lines that a host keeps coherent.
+//! * IO: CXL.io ([`io`]), which bypasses the conversion cache.
+//! * HP: the memory of class DB below, which accelerators then access through the bridge that keeps it coherent ([`hairpin`]).
 //!
-//! A walk through one read of 128 bytes: the request takes an entry of the table of outbound transactions, its address hits a window,
-//! its source may read there, it is cut into two lines; MemRd leaves for each; when both answers are in, one read response with
-//! two beats goes back, and the entry is free. With a [`cache`] the second read of them finds both lines there and sends nothing. If the
-//! memory is that of GPUs behind another bridge, each MemRd takes an entry of its table of inbound transactions, becomes a READ of 64
-//! bytes, and is answered when the GPU has answered.
+//! Modelled, from CXL to accelerators:
+//!
+//! * NH: CXL.mem, for memory that hosts alone keep coherent. DB: CXL.mem, for memory that the bridge keeps coherent.
+//! * BR: CXL.io.
+//!
+//! The conversion cache holds lines, conversions or both, or is absent. Both directions have windows, access rights, the split of a
+//! request into lines, byte masks, line locks, merged responses, status and poison, ordering, FLUSH, identifiers, time-outs, and the
+//! load that targets report. Detail: whole transactions; the pipeline is a set of named latencies, and the cache lies in a memory
+//! with its own access time. Left out: CXL.cache to accelerators, and a change of inbound windows while the bridge runs. The
+//! baselines without coherence are in [`remote`].
+//!
+//! [`OutboundBridge`](outbound::OutboundBridge) and [`InboundBridge`](inbound::InboundBridge) are pure: they take requests and
+//! messages and return messages and responses, without cycle numbers. [`Bridge`](module::Bridge) and
+//! [`InboundModule`](inbound::module::InboundModule) give them a clock. The conversions are tables: [`commands`], [`flows`],
+//! [`nvlink`](outbound::nvlink), [`convert`](inbound::convert).
+//!
+//! A walk through one read of 128 bytes: the request takes an entry of the table of outbound transactions. Its address hits a window
+//! in which its source may read, and the request is split into two lines. One MemRd leaves for each line. When both answers have
+//! arrived, one read response with two beats goes back, and the entry is free. With a [`cache`], a second read of the same bytes
+//! finds both lines there and sends nothing. If the memory belongs to GPUs behind another bridge, each MemRd takes an entry of that
+//! bridge's table of inbound transactions, becomes a READ of 64 bytes, and is answered when the GPU has answered.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

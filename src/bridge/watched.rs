@@ -6,7 +6,7 @@
 
 use crate::cache::sector::SectorState;
 use crate::outbound::OutboundBridge;
-use crate::outbound::host_lines::{self, HostCopy};
+use crate::outbound::host_lines::{self, HostLineCopy};
 use crate::outbound::write_backs::{WriteBack, WriteBackEnd};
 use scalepool_coherence::clocked::making::MakesWatch;
 use scalepool_coherence::clocked::node::AgentWatch;
@@ -47,7 +47,7 @@ impl BridgeLines {
         for &line in lines {
             let (copy, early) = host_lines::seen(bridge, (port, line));
             all.early.extend(early.map(|value| (line, value)));
-            all.copies.extend(copy.map(|HostCopy { at, value, is_leaving }| {
+            all.copies.extend(copy.map(|HostLineCopy { at, value, is_leaving }| {
                 let (usable, writable) = (!is_leaving && at.may_load(), !is_leaving && at.may_store());
                 (line, CopyView { agent: 0, usable, writable, dirty: at.is_dirty(), value })
             }));

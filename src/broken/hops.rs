@@ -124,7 +124,7 @@ impl HopFault {
     }
 
     fn judged(self, rule: &'static str) -> Result<BrokenCase, CaseError> {
-        let mut hop = Hop::new(match self {
+        let mut hop = HopSide::new(match self {
             HopFault::Behind(..) | HopFault::BehindIo(_) | HopFault::Waits(..) => LaneFault::InOrder,
             HopFault::Starves(class, _) => LaneFault::Starves(CoherenceChannel::Own(class)),
             HopFault::SharedCredits(..) => LaneFault::SharedPool,
@@ -185,7 +185,7 @@ impl HopFault {
 }
 
 /// One direction of a hop, and what has come and left.
-struct Hop {
+struct HopSide {
     lane: Lane,
     steps: Vec<CaseStep>,
     wave: MessageWave,
@@ -193,10 +193,10 @@ struct Hop {
     t_fs: u64,
 }
 
-impl Hop {
-    fn new(fault: LaneFault) -> Hop {
+impl HopSide {
+    fn new(fault: LaneFault) -> HopSide {
         let lane = Lane::new(CREDITS, false, Some(fault));
-        Hop { lane, steps: Vec::new(), wave: MessageWave::new("hop"), t_fs: 0 }
+        HopSide { lane, steps: Vec::new(), wave: MessageWave::new("hop"), t_fs: 0 }
     }
 
     fn step(&mut self, said: String) {

@@ -3,7 +3,7 @@
 //! Modelled: flits and messages of the golden vectors (`vectors`, `messages`), runs in which a flit is changed on its way ([`runs`]),
 //! bits that stand elsewhere than a layout says (`misplaced`), messages at the ports of a bridge (`bridge`, `conversions`), commands of a DRAM
 //! (`dram`), messages at the ports of a switch (`switches`), what comes to watchers and tables of a fabric (`watched`), transfers of UALink
-//! (`transfers`), flits against what both ends have agreed on (`agreed`), DL messages of UALink (`dl_messages`), the wires of a UPLI (`upli`), ALMPs at a port (`vlsm`), messages of CXL.cache and
+//! (`transfers`), flits against what both ends have agreed on (`agreed`), DL messages of UALink (`dl_messages`), the wires of a UPLI (`upli`), the signals of an interface below its flits (`signals`), ALMPs at a port (`vlsm`), messages of CXL.cache and
 //! CXL.mem (`monitored`), writes to registers of HDM decoders (`decoders`), state machines, ends of links and decoders that
 //! take one thing for another (`references`), and descriptions of systems (`descriptions`), each judged by what judges flits, messages, commands,
 //! writes and descriptions of somebody else; and agents of coherence of which one is wrong (`agents`) or makes one wrong step (`missteps`), or
@@ -39,6 +39,7 @@ mod reason;
 mod references;
 mod routes;
 pub mod runs;
+mod signals;
 mod switches;
 mod timeline;
 mod transfers;
@@ -73,13 +74,14 @@ pub struct BrokenCase {
 }
 
 /// Cases that stand in texts.
-static CASE_FILES: [&CaseFile; 10] = [
+static CASE_FILES: [&CaseFile; 11] = [
     &agreed::FILE,
     &bridge::FILE,
     &decoders::FILE,
     &descriptions::FILE,
     &misplaced::FILE,
     &references::FILE,
+    &signals::FILE,
     &switches::FILE,
     &transfers::FILE,
     &vlsm::FILE,

@@ -15,7 +15,7 @@ mod read;
 use super::case_file::CaseFile;
 use super::{BrokenCase, CaseError, CaseStep};
 use moves::Move;
-use read::{Reading, first_difference};
+use read::{UnitReading, first_difference};
 use scalepool_protocols::rules;
 
 /// Its cases.
@@ -27,7 +27,7 @@ const MOST_BYTES: usize = 16;
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let lines = || text.lines().filter(|line| !line.is_empty());
     let head = lines().next().unwrap_or_default();
-    let right = Reading::of_objects(head, lines().skip(1).filter(|line| line.starts_with('{')))?;
+    let right = UnitReading::of_objects(head, lines().skip(1).filter(|line| line.starts_with('{')))?;
     let mut wrong = right.clone();
     let mut is_sealed = true;
     for line in lines().skip(1).filter(|line| !line.starts_with('{')) {

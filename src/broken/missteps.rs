@@ -26,7 +26,7 @@ use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode;
 const MOST_STATES: usize = 60_000;
 
 /// A rule, and the wrong step that breaks it.
-struct Misstep {
+struct BreakingStep {
     rule: &'static str,
     exploration: &'static str,
     /// What its agents begin; empty: what it stands for.
@@ -35,8 +35,13 @@ struct Misstep {
     wrong: WrongStep,
 }
 
-const fn row(rule: &'static str, exploration: &'static str, operations: &'static str, wrong: WrongStep) -> Misstep {
-    Misstep { rule, exploration, operations, options: |_| (), wrong }
+const fn row(
+    rule: &'static str,
+    exploration: &'static str,
+    operations: &'static str,
+    wrong: WrongStep,
+) -> BreakingStep {
+    BreakingStep { rule, exploration, operations, options: |_| (), wrong }
 }
 
 /// The decisions that break a rule together with the one that their exploration finds.
@@ -70,12 +75,12 @@ const DECISIONS: &[(&str, CoherenceMutant)] = &[
 ];
 
 /// The wrong steps, a rule once.
-const STEPS: &[Misstep] = &[
+const STEPS: &[BreakingStep] = &[
     row("COH-STA-01", "cxl-cache-2", "RdShared,RdOwn", Stores(Copy4::S)),
     row("COH-STA-03", "cxl-cache-2", "RdOwn", Drops(Copy4::E)),
     row("COH-REQ-16", "cxl-cache-2", "RdShared,RdOwn", Takes(D2hReq, Lost)),
     row("COH-REQ-23", "cxl-cache-2", "WOWrInv", Sends(H2dRsp, Lost)),
-    Misstep {
+    BreakingStep {
         options: |config| {
             config.error_ranges = vec![ErrorRange { first: 0, last: 63, answer: ErrorAnswer::GoError }];
         },
@@ -122,9 +127,9 @@ const STEPS: &[Misstep] = &[
 
 /// What agents are asked to do by their cores that is wrong in itself: the rule, the exploration, what they begin, the options, and what is
 /// wrong in words.
-type Asked = (&'static str, &'static str, &'static str, fn(&mut CoherenceConfig), &'static str);
+type WrongOperation = (&'static str, &'static str, &'static str, fn(&mut CoherenceConfig), &'static str);
 
-const ASKED: &[Asked] = &[
+const ASKED: &[WrongOperation] = &[
     (
         "COH-BIA-10",
         "cxl-cache-2",
@@ -150,7 +155,7 @@ pub(super) fn rules() -> impl Iterator<Item = &'static str> {
 /// The case of a rule.
 pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
     let decision = DECISIONS.iter().find(|(of, _)| *of == rule).map(|(rule, mutant)| decided(rule, *mutant));
-    let step = || STEPS.iter().find(|row| row.rule == rule).map(Misstep::find);
+    let step = || STEPS.iter().find(|row| row.rule == rule).map(BreakingStep::find);
     let asked = || ASKED.iter().find(|(of, ..)| *of == rule).map(asked);
     let Some(found) = decision.or_else(step).or_else(asked) else { return Ok(None) };
     let (what, way) = found?;
@@ -192,16 +197,16 @@ fn menu_of(operations: &str) -> Result<Option<Menu>, CaseError> {
 }
 
 /// Agents whose cores ask for what is wrong.
-fn asked((rule, exploration, operations, options, about): &Asked) -> Found {
+fn asked((rule, exploration, operations, options, about): &WrongOperation) -> Found {
     let mut config = CoherenceConfig::default();
     options(&mut config);
     let what = format!("agents of the exploration {exploration}, where {about}");
     Ok((what, searched(exploration, config, menu_of(operations)?, None, rule)?))
 }
 
-impl Misstep {
+impl BreakingStep {
     fn find(&self) -> Found {
-        let Misstep { rule, exploration, operations, options, wrong } = self;
+        let BreakingStep { rule, exploration, operations, options, wrong } = self;
         let menu = menu_of(operations)?;
         let with =
             if operations.is_empty() { String::new() } else { format!(" with {}", operations.replace(',', ", ")) };

@@ -1,4 +1,5 @@
-//! Messages of CXL.cache and of CXL.mem on one link, judged by the monitor that knows the states of agents by their messages alone.
+//! Messages of CXL.cache and of CXL.mem on one link, judged by the monitor that knows the states of agents by their messages alone, or by the
+//! checker of transactions.
 //!
 //! Modelled: what somebody's agents send, a message each nanosecond; the monitor keeps what each holder must hold by it. The wave has a scope
 //! for each direction.
@@ -7,6 +8,7 @@
 //! A walk: a device reads a line shared and answers SnpData by RspSFwdM: it has no dirty line to forward, COH-SNP-02.
 
 use super::message_wave::{MessageWave, STEP_FS};
+use super::timeline::told;
 use super::{BrokenCase, CaseError, CaseStep};
 use scalepool_coherence::content::{CacheLine, LINE_BYTES, LineAddr};
 use scalepool_coherence::message::{Msg, shown};
@@ -17,12 +19,17 @@ use scalepool_protocols::cxl::cxl256::code::{
     MetaValue, NdrOpcode, SnpType,
 };
 use scalepool_protocols::cxl::message::MessageForm;
+use scalepool_protocols::wire::Violation;
 use scalepool_trace::TimeAxis;
+use scalepool_transactions::cxl_cache::{CxlCacheConfig, CxlCacheTransactions};
 
 /// The line of every case.
 const LINE: LineAddr = LineAddr(0);
 /// What it holds.
 const DATA: CacheLine = CacheLine::of([1; LINE_BYTES]);
+
+/// The rule that the checker of transactions of CXL.cache tells; all others are those of the monitor.
+const OF_TRANSACTIONS: &str = "TXN-ORD-03";
 
 /// A rule, what breaks it, and the messages.
 type Monitored = (&'static str, &'static str, fn() -> Vec<Msg<CacheLine>>);
@@ -47,6 +54,14 @@ const BREAKS: &[Monitored] = &[
     }),
     ("COH-MEM-41", "a host that holds nothing says that it has evicted a clean line", || {
         vec![request(M2sReqOpcode::MemClnEvct, MetaValue::Invalid, SnpType::NoOp, 2)]
+    }),
+    (OF_TRANSACTIONS, "a home ends a WrInv before the data that it has pulled", || {
+        let (cqid, uqid, invalid) = (1, 3, GoState::Invalid.0.into());
+        vec![
+            Msg::D2hReq { opcode: D2hReqOpcode::WrInv, line: LINE, cqid },
+            Msg::H2dRsp { opcode: H2dRspOpcode::WritePull, rsp_data: uqid, cqid },
+            Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data: invalid, cqid },
+        ]
     }),
 ];
 
@@ -86,7 +101,9 @@ pub(super) fn of(rule: &str) -> Result<Option<BrokenCase>, CaseError> {
 }
 
 fn judged((rule, what, messages): &Monitored) -> Result<BrokenCase, CaseError> {
-    let mut monitor = PassiveMonitor::new(PassiveConfig::default(), vec!["link".to_owned()]);
+    let names = || vec!["link".to_owned()];
+    let mut monitor = PassiveMonitor::new(PassiveConfig::default(), names());
+    let mut transactions = CxlCacheTransactions::new(CxlCacheConfig::default(), names());
     let (mut steps, mut wave) = (Vec::new(), MessageWave::new("link"));
     for (n, msg) in messages().iter().enumerate() {
         let t_fs = STEP_FS * (n as u64 + 1);
@@ -97,18 +114,25 @@ fn judged((rule, what, messages): &Monitored) -> Result<BrokenCase, CaseError> {
         let (class, label) = (msg.class().name(), msg.label());
         let said = if class.ends_with(&label) { class.to_owned() } else { format!("{class} {label}{line}") };
         steps.push(CaseStep { t_fs, place: dir.to_owned(), said });
-        let found = monitor.see(0, &message);
+        // Of each finding its rule, its words and what it is in a wave.
+        let found: Vec<(&str, String, Violation)> = if *rule == OF_TRANSACTIONS {
+            let found = transactions.see(0, n as u64, &message).into_iter().map(|finding| finding.violation);
+            found.map(|violation| (violation.rule, told(&violation), violation)).collect()
+        } else {
+            let found = monitor.see(0, &message).into_iter();
+            found.map(|event| (event.rule, event.to_string(), event.violation())).collect()
+        };
         if found.is_empty() {
             continue;
         }
-        let event = found.into_iter().find(|event| event.rule == *rule);
-        let event = event.ok_or_else(|| CaseError::breaks_nothing(rule, "message"))?;
+        let event = found.into_iter().find(|(of, ..)| of == rule);
+        let (_, found, violation) = event.ok_or_else(|| CaseError::breaks_nothing(rule, "message"))?;
         return Ok(BrokenCase {
             what: (*what).to_owned(),
             t_fs,
-            found: event.to_string(),
+            found,
             steps,
-            records: Some(wave.records(t_fs, event.violation())),
+            records: Some(wave.records(t_fs, violation)),
             axis: TimeAxis::of_step(1, t_fs + STEP_FS),
         });
     }

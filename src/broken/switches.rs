@@ -31,7 +31,7 @@ const DATA: [u8; 64] = [0x5a; 64];
 
 fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, CaseError> {
     let mut lines = text.lines().filter(|line| !line.is_empty());
-    let mut run = Passing::new(examples::of_name(lines.next().unwrap_or_default())?);
+    let mut run = SwitchedMessages::new(examples::of_name(lines.next().unwrap_or_default())?);
     for line in lines {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let found = match word {
@@ -47,7 +47,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         if violation.rule != rule {
             return Err(CaseError::of(format!("found {violation}, expected {rule} first")));
         }
-        let Passing { steps, wave, t_fs, .. } = run;
+        let SwitchedMessages { steps, wave, t_fs, .. } = run;
         return Ok(BrokenCase {
             what: what.to_owned(),
             t_fs,
@@ -72,7 +72,7 @@ fn set_fields(form: &mut Map<String, Value>, words: &str) -> Result<(), CaseErro
 }
 
 /// Messages through a switch.
-struct Passing {
+struct SwitchedMessages {
     watch: PassageWatch,
     /// What left last.
     left: Option<(usize, Message)>,
@@ -81,10 +81,10 @@ struct Passing {
     t_fs: u64,
 }
 
-impl Passing {
-    fn new(routes: PassageRoutes) -> Passing {
+impl SwitchedMessages {
+    fn new(routes: PassageRoutes) -> SwitchedMessages {
         let wave = MessageWave::new("switch");
-        Passing { watch: PassageWatch::new(routes), left: None, steps: Vec::new(), wave, t_fs: 0 }
+        SwitchedMessages { watch: PassageWatch::new(routes), left: None, steps: Vec::new(), wave, t_fs: 0 }
     }
 
     fn port(&self, name: &str) -> Result<usize, CaseError> {

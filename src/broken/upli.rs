@@ -33,7 +33,7 @@ const SOURCE: u16 = 1;
 const DESTINATION: u16 = 2;
 
 /// A request: port, command, tag, address and beats.
-type Request = (u8, ReqCmd, u16, u64, u8);
+type UpliCaseRequest = (u8, ReqCmd, u16, u64, u8);
 
 /// What happens to the wires of a run.
 enum Change {
@@ -48,7 +48,7 @@ struct UpliBreak {
     rule: &'static str,
     what: &'static str,
     ports: u8,
-    requests: &'static [Request],
+    requests: &'static [UpliCaseRequest],
     cycles: usize,
     config: fn(&mut UpliConfig),
     /// The completer takes requests and answers them, and the originator takes the answers.
@@ -62,7 +62,7 @@ const NO_CHOICE: fn(&mut UpliConfig) = |_| ();
 const fn row(
     rule: &'static str,
     what: &'static str,
-    requests: &'static [Request],
+    requests: &'static [UpliCaseRequest],
     change: fn(&mut Vec<Cycle>) -> bool,
 ) -> UpliBreak {
     let (ports, cycles, config, change) = (1, 40, NO_CHOICE, Change::Wires(change));
@@ -70,7 +70,7 @@ const fn row(
 }
 
 /// Requests more than response credits.
-const MANY: &[Request] = &{
+const MANY: &[UpliCaseRequest] = &{
     let mut all = [(0, ReqCmd::Read, 0, 0, 1); 40];
     let mut n = 0;
     while n < all.len() {
@@ -80,11 +80,11 @@ const MANY: &[Request] = &{
     all
 };
 
-const WRITE_3: &[Request] = &[(0, ReqCmd::WriteFull, 1, 0x100, 3)];
-const READ_3: &[Request] = &[(0, ReqCmd::Read, 1, 0x100, 3)];
-const READS: &[Request] = &[(0, ReqCmd::Read, 1, 0x100, 1), (0, ReqCmd::Read, 2, 0x200, 1)];
-const WRITES: &[Request] = &[(0, ReqCmd::WriteFull, 1, 0x100, 1), (0, ReqCmd::WriteFull, 2, 0x140, 1)];
-const BOTH: &[Request] = &[(0, ReqCmd::WriteFull, 1, 0x100, 1), (0, ReqCmd::Read, 2, 0x900, 1)];
+const WRITE_3: &[UpliCaseRequest] = &[(0, ReqCmd::WriteFull, 1, 0x100, 3)];
+const READ_3: &[UpliCaseRequest] = &[(0, ReqCmd::Read, 1, 0x100, 3)];
+const READS: &[UpliCaseRequest] = &[(0, ReqCmd::Read, 1, 0x100, 1), (0, ReqCmd::Read, 2, 0x200, 1)];
+const WRITES: &[UpliCaseRequest] = &[(0, ReqCmd::WriteFull, 1, 0x100, 1), (0, ReqCmd::WriteFull, 2, 0x140, 1)];
+const BOTH: &[UpliCaseRequest] = &[(0, ReqCmd::WriteFull, 1, 0x100, 1), (0, ReqCmd::Read, 2, 0x900, 1)];
 
 /// The table, a rule once.
 static BREAKS: &[UpliBreak] = &[
@@ -199,7 +199,7 @@ fn transfer(field: ControlField, address: u64, tag: u16) -> Transfer {
     transfer
 }
 
-fn request((_, cmd, tag, address, beats): Request) -> Transfer {
+fn request((_, cmd, tag, address, beats): UpliCaseRequest) -> Transfer {
     let numbeats = if cmd.has_data() { beats - 1 } else { 0 };
     let attr = if cmd == ReqCmd::Read { u8::MAX } else { 0 };
     let (src, dst, len) = (SOURCE, DESTINATION, 16 * beats - 1);

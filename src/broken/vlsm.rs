@@ -41,7 +41,7 @@ const MOST_SENT: usize = 8;
 const CREDITS: u16 = 8;
 
 /// Who judges.
-enum Port {
+enum VlsmJudge {
     Cxl68(Box<ArbMux<IoQueue, Cxl68End>>),
     Cxl256(Box<cxl256::Vlsm>),
     Width(L0pSide),
@@ -50,7 +50,7 @@ enum Port {
 }
 
 /// An ALMP in words, with its bits.
-struct Shown {
+struct ShownAlmp {
     said: String,
     layout: &'static LayoutDef,
     bits: u128,
@@ -86,11 +86,11 @@ fn cause_of(word: &str) -> Option<Cause> {
 }
 
 /// The word of an ALMP in a 256B flit.
-fn shown256(content: almp256::AlmpContent, said: String) -> Shown {
+fn shown256(content: almp256::AlmpContent, said: String) -> ShownAlmp {
     let flit = almp256::flit(content);
     let bytes = &flit.0[standard::HEADER.end..standard::HEADER.end + fields256::ALMP_BYTES];
     let bits = bytes.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte));
-    Shown { said, layout: fields256::def(bits as u32), bits }
+    ShownAlmp { said, layout: fields256::def(bits as u32), bits }
 }
 
 fn said68(says: almp68::Says) -> String {
@@ -101,28 +101,28 @@ fn said68(says: almp68::Says) -> String {
     }
 }
 
-fn shown68(unit: &Cxl68Unit) -> Option<Shown> {
+fn shown68(unit: &Cxl68Unit) -> Option<ShownAlmp> {
     let (_, says) = almp68::read(unit).filter(|(instance, _)| *instance == IO)?;
-    Some(Shown { said: said68(says), layout: Almp::DEF, bits: unit.slot(0) & u128::from(u32::MAX) })
+    Some(ShownAlmp { said: said68(says), layout: Almp::DEF, bits: unit.slot(0) & u128::from(u32::MAX) })
 }
 
-impl Port {
-    fn of_head(head: &str) -> Option<Port> {
+impl VlsmJudge {
+    fn of_head(head: &str) -> Option<VlsmJudge> {
         let (kind, dir) = head.split_once(' ').unwrap_or((head, "down"));
         let dir = [Dir::Down, Dir::Up].into_iter().find(|known| known.name() == dir)?;
         Some(match kind {
             "cxl-68b" => {
                 let config = cxl68::ArbMuxConfig::new(dir, Cxl68Config::default());
                 let end = Cxl68End::new(EndConfig::mem(dir, Cxl68Config::default(), CREDITS)).ok()?;
-                Port::Cxl68(Box::new(ArbMux::new(config, IoQueue::default(), end)))
+                VlsmJudge::Cxl68(Box::new(ArbMux::new(config, IoQueue::default(), end)))
             }
             "cxl-256b" => {
                 let plain = cxl256::ArbMuxConfig::new(dir, Mode::Standard);
                 let config = cxl256::ArbMuxConfig { pm_refusal_flits: Some(REFUSAL_LINES), ..plain };
-                Port::Cxl256(Box::new(cxl256::Vlsm::new(&config)))
+                VlsmJudge::Cxl256(Box::new(cxl256::Vlsm::new(&config)))
             }
-            "l0p" => Port::Width(L0pSide::new(dir, LinkWidth::X16, LinkWidth::X1)),
-            "tables" => Port::Tables,
+            "l0p" => VlsmJudge::Width(L0pSide::new(dir, LinkWidth::X16, LinkWidth::X1)),
+            "tables" => VlsmJudge::Tables,
             _ => return None,
         })
     }
@@ -131,36 +131,36 @@ impl Port {
     fn state(&self) -> Option<(String, u64)> {
         let of = |all: &[String], name: String| all.iter().position(|known| *known == name).unwrap_or_default() as u64;
         match self {
-            Port::Cxl68(port) => {
+            VlsmJudge::Cxl68(port) => {
                 let (all, name) = (State::ALL.map(state_name), state_name(port.vlsm(IO).state()));
                 Some((name.clone(), of(&all, name)))
             }
-            Port::Cxl256(vlsm) => {
+            VlsmJudge::Cxl256(vlsm) => {
                 let (all, name) = (cxl256::State::ALL.map(|s| format!("{s:?}")), format!("{:?}", vlsm.state()));
                 Some((name.clone(), of(&all, name)))
             }
-            Port::Width(side) => Some((format!("{:?}", side.width()), side.width().lanes())),
-            Port::Tables => None,
+            VlsmJudge::Width(side) => Some((format!("{:?}", side.width()), side.width().lanes())),
+            VlsmJudge::Tables => None,
         }
     }
 
     /// What happens in a line: what it gets, if that is an ALMP, and what is found.
-    fn happens(&mut self, line: &str, now: u64) -> Option<(Option<Shown>, Vec<Violation>)> {
+    fn happens(&mut self, line: &str, now: u64) -> Option<(Option<ShownAlmp>, Vec<Violation>)> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let words: Vec<&str> = rest.split(' ').collect();
         match (self, word, words.as_slice()) {
             (_, "waits", _) => (),
-            (Port::Cxl68(port), "trains", _) => port.phy_up(PhysicalLinkEntry::First),
-            (Port::Cxl68(port), "recovers", _) => {
+            (VlsmJudge::Cxl68(port), "trains", _) => port.phy_up(PhysicalLinkEntry::First),
+            (VlsmJudge::Cxl68(port), "recovers", _) => {
                 port.phy_down();
                 port.phy_up(PhysicalLinkEntry::Recovery);
             }
-            (Port::Cxl68(port), "asks", [ask]) => port.ask(IO, Some(ask_of(ask)?)),
-            (Port::Cxl68(port), "gets", ["payload"]) => {
+            (VlsmJudge::Cxl68(port), "asks", [ask]) => port.ask(IO, Some(ask_of(ask)?)),
+            (VlsmJudge::Cxl68(port), "gets", ["payload"]) => {
                 port.receive(&Cxl68Unit::plain(pid::IO, &[0; PAYLOAD_BYTES]), now);
                 return Some((None, events(port)));
             }
-            (Port::Cxl68(port), "gets", [kind, what]) => {
+            (VlsmJudge::Cxl68(port), "gets", [kind, what]) => {
                 let says = match *kind {
                     "Request" => almp68::Says::Request(ask_of(what)?),
                     _ => almp68::Says::Status(state_of(what)?),
@@ -169,8 +169,8 @@ impl Port {
                 port.receive(&unit, now);
                 return Some((shown68(&unit), events(port)));
             }
-            (Port::Cxl256(vlsm), "asks", [ask]) => vlsm.ask(Some(ask_of(ask)?)),
-            (Port::Cxl256(vlsm), "gets", [kind, what]) => {
+            (VlsmJudge::Cxl256(vlsm), "asks", [ask]) => vlsm.ask(Some(ask_of(ask)?)),
+            (VlsmJudge::Cxl256(vlsm), "gets", [kind, what]) => {
                 let says = match *kind {
                     "Request" => almp256::Says::Request(ask_of(what)?),
                     _ if *what == "PMNAK" => almp256::Says::Status(cxl256::State::PmNak),
@@ -179,8 +179,8 @@ impl Port {
                 let shown = shown256(almp256::AlmpContent::Vlsm(IO, says), rest.to_owned());
                 return Some((Some(shown), vlsm.receive(says, now).into_iter().collect()));
             }
-            (Port::Width(side), "asks", [width]) => side.ask(width_of(width)?, false).ok()?,
-            (Port::Width(side), "gets", [kind, what]) => {
+            (VlsmJudge::Width(side), "asks", [width]) => side.ask(width_of(width)?, false).ok()?,
+            (VlsmJudge::Width(side), "gets", [kind, what]) => {
                 let width = width_of(what);
                 let says = match *kind {
                     "Request" => l0p::Says::Request { width: width?, priority: false },
@@ -190,11 +190,11 @@ impl Port {
                 let shown = shown256(almp256::AlmpContent::Width(says), rest.to_owned());
                 return Some((Some(shown), side.receive(says).into_iter().collect()));
             }
-            (Port::Tables, "goes", [from, cause, to]) => {
+            (VlsmJudge::Tables, "goes", [from, cause, to]) => {
                 let made = Vlsm68Move { from: state_of(from)?, cause: cause_of(cause)?, to: state_of(to)? };
                 return Some((None, check_move(&made).into_iter().collect()));
             }
-            (Port::Tables, "asks", [io, cachemem, asked]) => {
+            (VlsmJudge::Tables, "asks", [io, cachemem, asked]) => {
                 return Some((
                     None,
                     check_phy(state_of(io)?, state_of(cachemem)?, state_of(asked)?).into_iter().collect(),
@@ -206,12 +206,12 @@ impl Port {
     }
 
     /// The next ALMP that it sends of its own.
-    fn sends(&mut self, now: u64) -> Option<Shown> {
+    fn sends(&mut self, now: u64) -> Option<ShownAlmp> {
         match self {
-            Port::Cxl68(port) => {
+            VlsmJudge::Cxl68(port) => {
                 std::iter::from_fn(|| port.transmit(now)).take(MOST_SENT).find_map(|unit| shown68(&unit))
             }
-            Port::Cxl256(vlsm) => {
+            VlsmJudge::Cxl256(vlsm) => {
                 vlsm.advance(now, true);
                 let says = vlsm.transmit()?;
                 let said = match says {
@@ -222,7 +222,7 @@ impl Port {
                 };
                 Some(shown256(almp256::AlmpContent::Vlsm(IO, says), said))
             }
-            Port::Width(side) => {
+            VlsmJudge::Width(side) => {
                 let says = side.transmit()?;
                 let said = match says {
                     l0p::Says::Request { width, .. } => format!("Request {width:?}"),
@@ -231,7 +231,7 @@ impl Port {
                 };
                 Some(shown256(almp256::AlmpContent::Width(says), said))
             }
-            Port::Tables => None,
+            VlsmJudge::Tables => None,
         }
     }
 }
@@ -244,7 +244,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
     let mut lines = text.lines().filter(|line| !line.is_empty());
     let head = lines.next().unwrap_or_default();
     let unknown = |line: &str| CaseError::of(format!("found `{line}`, expected what a port of {head} knows"));
-    let mut port = Port::of_head(head).ok_or_else(|| unknown(head))?;
+    let mut port = VlsmJudge::of_head(head).ok_or_else(|| unknown(head))?;
     let (mut steps, mut wave) = (Vec::new(), MessageWave::new("port"));
     let mut last = None;
     for (n, line) in lines.enumerate() {
@@ -257,7 +257,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         while let Some(sent) = found.is_empty().then(|| port.sends(n as u64)).flatten() {
             wave.message(t_fs, "sends", &message_to_json(sent.layout, sent.bits))?;
             said += &format!("; sends {}", sent.said);
-            if let Port::Cxl68(port) = &mut port {
+            if let VlsmJudge::Cxl68(port) = &mut port {
                 found.extend(events(port));
             }
         }

@@ -14,6 +14,7 @@ mod line68;
 mod load;
 mod memories;
 mod ports;
+mod registers;
 mod tables;
 mod tlps;
 mod ual_switch;
@@ -44,7 +45,7 @@ pub(super) enum Found {
 
 /// What a line did.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct LineOutcome {
     /// In words; empty: the words of the line say it.
     pub(super) said: String,
     /// A number of it, for the wave.
@@ -52,10 +53,10 @@ pub(super) struct Seen {
     pub(super) found: Option<Found>,
 }
 
-impl Seen {
+impl LineOutcome {
     /// What a watcher says of a line.
-    pub(super) fn judged(said: impl Into<String>, value: u64, found: Option<Violation>) -> Option<Seen> {
-        Some(Seen { said: said.into(), value, found: found.map(Found::Violation) })
+    pub(super) fn judged(said: impl Into<String>, value: u64, found: Option<Violation>) -> Option<LineOutcome> {
+        Some(LineOutcome { said: said.into(), value, found: found.map(Found::Violation) })
     }
 
     /// What a table says of a line.
@@ -63,25 +64,34 @@ impl Seen {
         said: impl Into<String>,
         value: u64,
         tried: Result<T, E>,
-    ) -> Option<Seen> {
+    ) -> Option<LineOutcome> {
         let found = tried.err().map(|error| Found::Refused(error.to_string()));
-        Some(Seen { said: said.into(), value, found })
+        Some(LineOutcome { said: said.into(), value, found })
     }
 }
 
 /// A watcher or a table.
-pub(super) trait Watched {
+pub(super) trait CaseWatcher {
     /// Takes a line; `None`: it is none of this one.
-    fn line(&mut self, words: &[&str]) -> Option<Seen>;
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome>;
 }
 
 /// Makes a watcher.
-pub(super) type MadeWatched = fn() -> Option<Box<dyn Watched>>;
+pub(super) type MadeWatched = fn() -> Option<Box<dyn CaseWatcher>>;
 
 /// All of them, by name.
 fn all() -> impl Iterator<Item = (&'static str, MadeWatched)> {
-    let lists =
-        [memories::ALL, ports::ALL, tables::ALL, tlps::ALL, io_link::ALL, line68::ALL, load::ALL, ual_switch::ALL];
+    let lists = [
+        memories::ALL,
+        ports::ALL,
+        tables::ALL,
+        tlps::ALL,
+        io_link::ALL,
+        line68::ALL,
+        load::ALL,
+        registers::ALL,
+        ual_switch::ALL,
+    ];
     lists.into_iter().flatten().copied()
 }
 
@@ -100,7 +110,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
     for (n, line) in lines.enumerate() {
         let t_fs = STEP_FS * (n as u64 + 1);
         let words: Vec<&str> = line.split(' ').collect();
-        let Seen { said, value, found } =
+        let LineOutcome { said, value, found } =
             watched.line(&words).ok_or_else(|| CaseError::of(format!("found `{line}`, expected a line of {name}")))?;
         let said = if said.is_empty() { line.to_owned() } else { said };
         steps.push(CaseStep { t_fs, place: name.to_owned(), said });

@@ -17,18 +17,20 @@ use scalepool::forms::{FormError, parse};
 use std::collections::VecDeque;
 use std::ffi::c_char;
 
-/// A request is accepted by the bridge, behind the lookup of its line; or one who holds a line answers a snoop of the bridge.
+/// Point of a bridge where a message enters it on the requesting side: a request, when the bridge has accepted it and looked up its
+/// line; or the answer of a holder of lines to a snoop of the bridge.
 pub const SP_BRIDGE_REQUEST: u32 = 0;
-/// What the request was converted to leaves the bridge on its other side, with a tag of the bridge; or its answer to a snoop of a host, or data that a
-/// host pulls, both under the UQID of the host.
+/// Point of a bridge where a message leaves it on the other side: what a request was converted to, with a tag of the bridge; or the
+/// answer of the bridge to a snoop of a host, or the data that a host pulls, both under the UQID of the host.
 pub const SP_BRIDGE_SENT: u32 = 1;
-/// An answer to that comes to the bridge, or a snoop.
+/// Point of a bridge where a message enters it on the other side: the answer to a message that the bridge sent, or a snoop of a host.
 pub const SP_BRIDGE_ANSWER: u32 = 2;
-/// The response to the request leaves the bridge, or a snoop of those that hold its lines.
+/// Point of a bridge where a message leaves it on the requesting side: the response to a request, or a snoop of the bridge for the
+/// holders of its lines.
 pub const SP_BRIDGE_RESPONSE: u32 = 3;
 
-/// A bridge of a caller.
-enum Role {
+/// The bridge behind a handle.
+pub(crate) enum Role {
     /// It converts.
     Reference {
         bridge: Box<ReferenceBridge>,
@@ -41,9 +43,9 @@ enum Role {
     Watch(Box<BridgeScoreboard>),
 }
 
-static BRIDGES: ObjectTable<Role> = ObjectTable::new(5, "bridge");
+pub(crate) static BRIDGES: ObjectTable<Role> = ObjectTable::new(5, "bridge");
 
-fn wrong(error: FormError) -> Failure {
+pub(crate) fn wrong(error: FormError) -> Failure {
     Failure::new(SP_ERR_INPUT, error.to_string())
 }
 
@@ -53,15 +55,21 @@ fn refused(error: ReferenceError) -> Failure {
     Failure::new(status, error.to_string())
 }
 
+/// The point of a number.
+pub(crate) fn point_of(point: u32) -> Result<BridgePoint, Failure> {
+    let known = BridgePoint::ALL.get(point as usize).copied();
+    known.ok_or_else(|| Failure::range("point", point, "one of SP_BRIDGE_*, 0 to 3"))
+}
+
 impl Role {
-    fn finding(&self) -> Option<&ScoreboardFinding> {
+    pub(crate) fn finding(&self) -> Option<&ScoreboardFinding> {
         match self {
             Role::Reference { findings, .. } => findings.front(),
             Role::Watch(scoreboard) => scoreboard.finding(),
         }
     }
 
-    fn drop_finding(&mut self) {
+    pub(crate) fn drop_finding(&mut self) {
         match self {
             Role::Reference { findings, .. } => {
                 findings.pop_front();
@@ -81,7 +89,7 @@ impl Role {
         }
     }
 
-    fn pass(&mut self, event: &BridgeEvent) -> Result<i32, Failure> {
+    pub(crate) fn pass(&mut self, event: &BridgeEvent) -> Result<i32, Failure> {
         match self {
             Role::Watch(scoreboard) => scoreboard.pass(event).map_err(refused)?,
             Role::Reference { bridge, made, findings, passed } => {
@@ -108,20 +116,33 @@ impl Role {
     }
 }
 
-/// Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
-/// (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
-/// `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-/// `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `single_beat` (UALink, true: a read
-/// of several lines is answered line by line), `host_ports` (CXL ports, side by side, that lead to hosts; left out: those of windows of class CC), `control` (outbound: the registers, with `base`, their first address, and `ports`, the class MN, MC, CC or IO of each CXL port), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes).
-/// With windows of class DB, which the bridge keeps coherent, also `home` (`holders`: SPID or LD-ID of who holds lines, by CXL port;
-/// `filter_entries`, `filter_ways`, `recalls`) and `hairpin`, by which accelerators ask for these lines (`windows` of class HP, `groups`,
-/// `entries`, `write_buffers`, `order`): then both come at SP_BRIDGE_REQUEST, with port numbers of their own. The first
-/// line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
-/// `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (CXL has none;
-/// UALink 0 to 3, left out: the common pool; NVLink 0 to 7) and `depth`,
-/// the buffers of the receiver. Classes are those of a message of CXL.mem (`m2s_req`, `m2s_rwd`, `m2s_birsp`, `s2m_ndr`, `s2m_drs`,
-/// `s2m_bisnp`) or, outbound, of CXL.cache (`d2h_req`, `d2h_rsp`, `d2h_data`, `h2d_req`, `h2d_rsp`, `h2d_data`); of UALink `request`, `request_data`, `response`, `response_data`, data in beats; of NVLink `header` and `data`, in data flits.
-/// With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
+/// Makes one direction of a bridge, with no transaction open. With `watches` 0 it is the reference model, which converts messages;
+/// with 1 it is a scoreboard, which compares a bridge with the reference model. `config` is a JSON object; the first line of each
+/// file of `scalepool export conversions` is an example. Its keys are:
+///
+/// * `protocol`: `ualink` or `nvlink`
+/// * `direction`: `outbound` from accelerators to CXL, or `inbound` from CXL to accelerators
+/// * `own`: number of the bridge among the accelerators
+/// * `windows`: address windows, each with `class`, `base`, `size`, `out_base`, `targets`, `granule` and `rights`
+/// * `groups`, `entries`, `write_buffers`: groups of sources, number of open transactions, number of write buffers
+/// * `order`: `blocks` or `sources`
+/// * `io_ack`: when a write to a window of class IO is answered, `flush` or `sent`
+/// * `single_beat`: for UALink, true if a read of several lines is answered line by line
+/// * `host_ports`: numbers of the CXL ports, side by side, that lead to hosts (default: the ports of windows of class CC)
+/// * `control`: for outbound, the registers: `base`, their first address, and `ports`, the class of each CXL port, MN, MC, CC or IO
+/// * `cache`: the conversion cache
+/// * `ports`: for inbound, the ports to accelerators, interleaved by blocks of 256 bytes
+/// * `home`: for windows of class DB, which the bridge keeps coherent: `holders` (for each CXL port, the SPIDs or LD-IDs of those that may
+///   hold lines), `filter_entries`, `filter_ways` and `recalls`
+/// * `hairpin`: for windows of class DB, the access of accelerators to these lines: `windows` of class HP, `groups`, `entries`,
+///   `write_buffers` and `order`. With it, requests of hosts and of accelerators both enter at SP_BRIDGE_REQUEST, with port numbers of
+///   their own.
+/// * `credits`: for a scoreboard, the credit pools that it counts, each with `point` (`request`, `sent`, `answer` or `response`), `port`,
+///   `class`, `vchan` and `depth`, the number of buffers of the receiver. `vchan` is left out for CXL; for UALink it is 0 to 3, or
+///   left out for the common pool; for NVLink it is 0 to 7. `class` is, for CXL.mem, `m2s_req`, `m2s_rwd`, `m2s_birsp`,
+///   `s2m_ndr`, `s2m_drs` or `s2m_bisnp`; for CXL.cache (outbound), `d2h_req`, `d2h_rsp`, `d2h_data`, `h2d_req`, `h2d_rsp` or `h2d_data`; for
+///   UALink, `request`, `request_data`, `response` or `response_data`, with data counted in beats; for NVLink, `header`
+///   or `data`, with data counted in data flits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_bridge_new(
     config: *const c_char,
@@ -154,11 +175,12 @@ pub unsafe extern "C" fn sp_bridge_new(
     })
 }
 
-/// Gives a message to the bridge. `point` is one of SP_BRIDGE_*; the model takes requests and answers, a scoreboard takes all
-/// four, in the order in which they pass. `port` counts the ports or links of that side from 0. `json` is a message as the files
-/// of `scalepool export conversions` have them. A request passes when the bridge has accepted it behind the lookup of its line, since
-/// the model looks it up at once. Returns SP_FULL if the model has no entry for a request, which it then has not taken; for a
-/// scoreboard that is a finding. Returns SP_FINDING as long as there is a finding to be taken by sp_bridge_finding.
+/// Passes a message to the bridge. `point` is one of SP_BRIDGE_*. The reference model takes messages at SP_BRIDGE_REQUEST and
+/// SP_BRIDGE_ANSWER; a scoreboard takes the messages of all four points, in the order in which they pass. `port` is the number of the
+/// port or link on that side, from 0. `json` is a message in the form of the files of `scalepool export conversions`. Pass a request
+/// once the bridge under test has accepted it and looked up its line, since the model looks it up at once. Returns SP_FULL if the
+/// model has no free entry for a request, which is then not taken; for a scoreboard that is a finding. Returns SP_FINDING as long
+/// as sp_bridge_finding has a finding to give.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_bridge_pass(
     bridge: u64,
@@ -170,19 +192,19 @@ pub unsafe extern "C" fn sp_bridge_pass(
     call(|| {
         // SAFETY: the caller's promise.
         let caller = unsafe { Caller::trusted() };
-        let known = BridgePoint::ALL.get(point as usize);
-        let point = *known.ok_or_else(|| Failure::range("point", point, "one of SP_BRIDGE_*, 0 to 3"))?;
+        let point = point_of(point)?;
         let form = parse(&caller.text("json", json, json_length)?).map_err(wrong)?;
         let message = BridgeMessage::from_json(&form).map_err(wrong)?;
         BRIDGES.with(bridge, |role| role.pass(&BridgeEvent { point, port: port as usize, message }))
     })
 }
 
-/// Commits new windows and groups of sources to a half from accelerators to CXL, in place of those before. `json` is an object with
-/// `windows` and `groups` as sp_bridge_new has them. Returns SP_OK if they are valid now. Returns SP_FULL if requests under the old windows
-/// have still to be answered: the commit is taken, and until the last of their responses has left the model returns SP_FULL for a request,
-/// and for a scoreboard one is a finding; it counts the responses that have been passed to it. Returns SP_ERR_INPUT for windows that cannot be,
-/// for the other half, while a commit waits, and with a `cache` for windows that lead an address of class MN by another port than before.
+/// Commits new windows and groups of sources to an outbound bridge, in place of the previous ones. `json` is an object with `windows`
+/// and `groups`, as in sp_bridge_new. Returns SP_OK if they are valid now. Returns SP_FULL if requests to the old windows are still
+/// open. The commit is then taken and waits for the last of their responses: until that response has left, the model returns SP_FULL
+/// for every request, and for a scoreboard a request is a finding; the scoreboard counts the responses that are passed to it. Returns
+/// SP_ERR_INPUT for windows that are not allowed, for an inbound bridge, while another commit waits, and, with a `cache`, for windows
+/// that lead an address of class MN to another port than before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_bridge_commit(bridge: u64, json: *const c_char, json_length: usize) -> i32 {
     call(|| {
@@ -202,11 +224,12 @@ pub unsafe extern "C" fn sp_bridge_commit(bridge: u64, json: *const c_char, json
     })
 }
 
-/// Credits are given to the sender of the messages at a point, in the order in which that is seen among the messages. `json` is an object with
-/// `point`, `port`, `class`, `vchan` and `count` (1 if left out), of a pool that the configuration of the scoreboard names; initial
-/// credits are told like any others. A message without a credit is a finding when it passes (BRG-CRD-01), more credits than buffers are one at
-/// once, of requests at the end (BRG-CRD-02), and so are credits that are not back then (BRG-CRD-03). Returns SP_FINDING as long as there is a
-/// finding, SP_ERR_INPUT for credits of no such pool, and for the model.
+/// Tells a scoreboard that credits were given to the sender of the messages at a point. Call it in the order in which credits and
+/// messages pass. `json` is an object with `point`, `port`, `class`, `vchan` and `count` (1 if left out), for a pool that the
+/// configuration of the scoreboard names; initial credits are passed in the same way. A message without a credit is a finding when it
+/// passes (BRG-CRD-01). More credits than buffers are a finding at once, or at the end in the case of requests (BRG-CRD-02). Credits
+/// that have not been returned at the end are a finding, too (BRG-CRD-03). Returns SP_FINDING as long as there is a finding to take,
+/// and SP_ERR_INPUT for an unknown pool and for the reference model.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_bridge_credit(bridge: u64, json: *const c_char, json_length: usize) -> i32 {
     call(|| {
@@ -276,7 +299,8 @@ pub unsafe extern "C" fn sp_bridge_finding(
     })
 }
 
-/// Ends the run of a scoreboard: what has not left and what is open are findings now. Returns SP_FINDING if there is a finding.
+/// Ends the run of a scoreboard: each message that has not left and each open request becomes a finding. Returns SP_FINDING if there
+/// is a finding.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_bridge_finish(bridge: u64) -> i32 {
     call(|| {

@@ -1,4 +1,4 @@
-//! The table of interfaces that cores have, for bindings that find the signals of a design by name.
+//! The table of standard bus interfaces of IP cores, for bindings that find the signals of a design by name.
 
 use super::call::{Caller, call};
 use scalepool_protocols::interfaces::{CORE_INTERFACES, CoreInterface, SignalNeed, SignalWidth};
@@ -26,8 +26,9 @@ fn described(interface: &CoreInterface) -> Value {
     json!({"key": interface.key, "about": interface.doc, "signals": signals.collect::<Vec<_>>()})
 }
 
-/// Gives the interfaces that cores have as a JSON list: the key and the signals of each, with name, role, need (`always`, where it is
-/// `driven`, `optional`), width (bits, or `beat`, `beat_bytes`, `user`) and whether the sender of units drives it.
+/// Gives the standard bus interfaces of IP cores as a JSON list: the key of each and its signals. A signal has a name, a role, a need
+/// (`always`, `driven`: if the interface is driven and not only watched, or `optional`), a width (in bits, or `beat`, `beat_bytes` or
+/// `user`), and whether the sender of units drives it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_interfaces(text: *mut c_char, text_capacity: usize, text_length: *mut usize) -> i32 {
     call(|| {

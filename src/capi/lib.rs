@@ -19,6 +19,7 @@
 
 pub mod arbiter;
 pub mod bridge;
+pub mod bridge_bits;
 mod call;
 pub mod check;
 pub mod interfaces;

@@ -15,7 +15,7 @@ use std::ffi::c_char;
 
 /// A part of a flit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FlitPart {
+pub(super) struct PartRecord {
     layout: u32,
     place: u32,
     kind: String,
@@ -26,28 +26,28 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-fn of_message(form: &Value, place: usize, kind: &str) -> Result<Option<FlitPart>, FormError> {
+fn of_message(form: &Value, place: usize, kind: &str) -> Result<Option<PartRecord>, FormError> {
     if form["fields"]["valid"] == json!(0) || !form["layout"].is_string() {
         return Ok(None);
     }
     let (def, bits) = message::message_from_json(form)?;
-    Ok(Some(FlitPart::of(def, bits, place, kind)))
+    Ok(Some(PartRecord::of(def, bits, place, kind)))
 }
 
-fn of_bytes(hex: &Value, place: usize, kind: &str) -> Result<Option<FlitPart>, FormError> {
+fn of_bytes(hex: &Value, place: usize, kind: &str) -> Result<Option<PartRecord>, FormError> {
     let Some(text) = hex.as_str() else { return Ok(None) };
     let bytes = number::bytes_of(text, "hex")?;
-    Ok(Some(FlitPart { layout: SP_NO_LAYOUT, place: place as u32, kind: kind.to_owned(), bytes }))
+    Ok(Some(PartRecord { layout: SP_NO_LAYOUT, place: place as u32, kind: kind.to_owned(), bytes }))
 }
 
-impl FlitPart {
-    fn of(def: &LayoutDef, bits: u128, place: usize, kind: &str) -> FlitPart {
+impl PartRecord {
+    fn of(def: &LayoutDef, bits: u128, place: usize, kind: &str) -> PartRecord {
         let bytes = def.to_bytes(bits);
-        FlitPart { layout: number_of(def), place: place as u32, kind: kind.to_owned(), bytes }
+        PartRecord { layout: number_of(def), place: place as u32, kind: kind.to_owned(), bytes }
     }
 
     /// All parts of a flit, in its order.
-    pub(super) fn all(form: &Value) -> Result<Vec<FlitPart>, FormError> {
+    pub(super) fn all(form: &Value) -> Result<Vec<PartRecord>, FormError> {
         let mut parts = Vec::new();
         for (n, slot) in items(&form["slots"]).enumerate() {
             for message in items(&slot["messages"]) {
@@ -72,7 +72,7 @@ impl FlitPart {
         for (key, def) in [("header", NvlHeader::DEF), ("ae", Ae::DEF)] {
             if packet[key].is_object() {
                 let bits = message::fields_from_json(def, 0, &packet[key])?;
-                parts.push(FlitPart::of(def, bits, 0, key));
+                parts.push(PartRecord::of(def, bits, 0, key));
             }
         }
         parts.extend(of_bytes(&packet["be"], 0, "byte_enables")?);
@@ -82,7 +82,8 @@ impl FlitPart {
 }
 
 /// Takes the oldest answer of a stream, as sp_stream_take does, without its JSON object: the bytes of the flit, and the number of its
-/// parts, which sp_stream_part takes one by one until the next answer is taken. `flit` may be null, with 0 and null.
+/// parts, which sp_stream_part takes one by one until the next answer is taken. To leave the bytes out, pass null,
+/// 0 and null for `flit`, its capacity and its length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_stream_take_parts(
     stream: u64,
@@ -98,7 +99,7 @@ pub unsafe extern "C" fn sp_stream_take_parts(
         let parts = caller.place("parts", parts)?;
         STREAMS.with(stream, |stream| {
             let found = match stream.oldest()? {
-                Ok((form, _)) => FlitPart::all(form)?,
+                Ok((form, _)) => PartRecord::all(form)?,
                 Err(_) => Vec::new(),
             };
             let status = taken(stream, None, flit);

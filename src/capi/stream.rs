@@ -5,7 +5,7 @@
 
 use super::call::{Buffer, Caller, call};
 use super::check::bytes_of;
-use super::parts::FlitPart;
+use super::parts::PartRecord;
 use super::status::{Failure, SP_EMPTY, SP_ERR_KIND, SP_FINDING, SP_OK, SP_UNREADABLE};
 use super::table::ObjectTable;
 use scalepool::forms::flit::{FlitAnswer, FlitDecoder, FlitEncoder};
@@ -23,11 +23,11 @@ pub const SP_UP: u32 = 1;
 /// Answers that may wait to be taken.
 const MAX_ANSWERS: usize = 1 << 16;
 
-pub(super) struct Stream {
+pub(super) struct CodecStream {
     codec: Codec,
     answers: VecDeque<FlitAnswer>,
     /// What is left of the answer that was taken last without JSON.
-    pub(super) parts: VecDeque<FlitPart>,
+    pub(super) parts: VecDeque<PartRecord>,
 }
 
 enum Codec {
@@ -35,7 +35,7 @@ enum Codec {
     Encode(FlitEncoder),
 }
 
-pub(super) static STREAMS: ObjectTable<Stream> = ObjectTable::new(1, "stream");
+pub(super) static STREAMS: ObjectTable<CodecStream> = ObjectTable::new(1, "stream");
 
 pub(super) fn dir_of(dir: u32) -> Result<Dir, Failure> {
     match dir {
@@ -45,7 +45,7 @@ pub(super) fn dir_of(dir: u32) -> Result<Dir, Failure> {
     }
 }
 
-impl Stream {
+impl CodecStream {
     /// The oldest answer.
     pub(super) fn oldest(&self) -> Result<&FlitAnswer, Failure> {
         self.answers.front().ok_or_else(|| Failure::new(SP_EMPTY, "stream: no answer waits"))
@@ -61,7 +61,7 @@ impl Stream {
 }
 
 fn new(codec: Codec, handle: &super::call::OutValue<u64>) -> Result<i32, Failure> {
-    handle.set(STREAMS.insert(Stream { codec, answers: VecDeque::new(), parts: VecDeque::new() })?);
+    handle.set(STREAMS.insert(CodecStream { codec, answers: VecDeque::new(), parts: VecDeque::new() })?);
     Ok(SP_OK)
 }
 
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn sp_stream_take(
 
 /// Takes the oldest answer.
 pub(super) fn taken(
-    stream: &mut Stream,
+    stream: &mut CodecStream,
     json: Option<Buffer<c_char>>,
     flit: Option<Buffer<u8>>,
 ) -> Result<i32, Failure> {

@@ -14,10 +14,10 @@ const MAX_OBJECTS: usize = 4096;
 pub struct ObjectTable<T> {
     kind: u8,
     name: &'static str,
-    slots: Mutex<Vec<Slot<T>>>,
+    slots: Mutex<Vec<TableSlot<T>>>,
 }
 
-struct Slot<T> {
+struct TableSlot<T> {
     generation: u32,
     object: Option<Arc<Mutex<T>>>,
 }
@@ -39,7 +39,7 @@ impl<T> ObjectTable<T> {
         let place = match slots.iter().position(|s| s.object.is_none() && s.generation < u32::MAX) {
             Some(place) => place,
             None if slots.len() < MAX_OBJECTS => {
-                slots.push(Slot { generation: 0, object: None });
+                slots.push(TableSlot { generation: 0, object: None });
                 slots.len() - 1
             }
             None => {

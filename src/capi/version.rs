@@ -8,7 +8,7 @@ use std::ffi::c_char;
 pub const SP_ABI_MAJOR: u32 = 1;
 /// Minor version: it changes when something is added.
 pub const SP_ABI_MINOR: u32 = 8;
-/// Patch version: it changes when only mistakes are mended.
+/// Patch version: it changes when a release only corrects errors.
 pub const SP_ABI_PATCH: u32 = 0;
 /// Version of this header: major in bits 31:16, minor in 15:8, patch in 7:0.
 pub const SP_ABI_VERSION: u32 = SP_ABI_MAJOR << 16 | SP_ABI_MINOR << 8 | SP_ABI_PATCH;

@@ -5,7 +5,7 @@
 //! input, so that a peer that asks one line at a time gets its answer at once. A [`Responder`] may keep an answer back
 //! that depends on later lines; answers keep the order of the lines.
 
-use super::{Status, print_json, report};
+use super::{CommandStatus, print_json, report};
 use scalepool_forms::FormError;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -14,54 +14,54 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// An answer, and whether a rule was found broken.
-pub(super) struct Answer {
+pub(super) struct BatchAnswer {
     pub form: Value,
-    pub status: Status,
+    pub status: CommandStatus,
 }
 
 /// Answers lines in their order.
 pub(super) trait Responder {
     /// Takes a line, or why it could not be read; the answers that are due now.
-    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>>;
+    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<BatchAnswer, FormError>>;
 
     /// The answers that are left at the end.
-    fn end(&mut self) -> Vec<Result<Answer, FormError>>;
+    fn end(&mut self) -> Vec<Result<BatchAnswer, FormError>>;
 }
 
-impl<F: FnMut(&str) -> Result<Answer, FormError>> Responder for F {
-    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>> {
+impl<F: FnMut(&str) -> Result<BatchAnswer, FormError>> Responder for F {
+    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<BatchAnswer, FormError>> {
         vec![line.and_then(self)]
     }
 
-    fn end(&mut self) -> Vec<Result<Answer, FormError>> {
+    fn end(&mut self) -> Vec<Result<BatchAnswer, FormError>> {
         Vec::new()
     }
 }
 
 /// Answers of a batch so far; without a line in the error, inputs are lines.
-struct Batch<'a> {
+struct BatchProgress<'a> {
     out: &'a mut dyn Write,
-    status: Status,
+    status: CommandStatus,
     inputs: u64,
     refused: u64,
     first: String,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> BatchProgress<'a> {
     fn new(out: &'a mut dyn Write) -> Self {
-        Batch { out, status: Status::Good, inputs: 0, refused: 0, first: String::new() }
+        BatchProgress { out, status: CommandStatus::Good, inputs: 0, refused: 0, first: String::new() }
     }
 
-    fn answers(&mut self, answers: Vec<Result<Answer, FormError>>) -> io::Result<()> {
+    fn answers(&mut self, answers: Vec<Result<BatchAnswer, FormError>>) -> io::Result<()> {
         answers.into_iter().try_for_each(|answer| self.answer(answer))
     }
 
-    fn answer(&mut self, answer: Result<Answer, FormError>) -> io::Result<()> {
+    fn answer(&mut self, answer: Result<BatchAnswer, FormError>) -> io::Result<()> {
         self.inputs += 1;
         match answer {
-            Ok(Answer { form, status }) => {
-                if status == Status::Finding {
-                    self.status = Status::Finding;
+            Ok(BatchAnswer { form, status }) => {
+                if status == CommandStatus::Finding {
+                    self.status = CommandStatus::Finding;
                 }
                 print_json(self.out, &form)
             }
@@ -76,7 +76,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn end(self) -> Status {
+    fn end(self) -> CommandStatus {
         if self.refused == 0 {
             return self.status;
         }
@@ -84,13 +84,17 @@ impl<'a> Batch<'a> {
             1 => report(&self.first),
             n => report(format_args!("{}; {n} of {} inputs cannot be read", self.first, self.inputs)),
         }
-        Status::Refused
+        CommandStatus::Refused
     }
 }
 
 /// Answers arguments; the first one is line 1.
-pub(super) fn arguments(args: &[String], out: &mut dyn Write, mut responder: impl Responder) -> io::Result<Status> {
-    let mut batch = Batch::new(out);
+pub(super) fn arguments(
+    args: &[String],
+    out: &mut dyn Write,
+    mut responder: impl Responder,
+) -> io::Result<CommandStatus> {
+    let mut batch = BatchProgress::new(out);
     for arg in args {
         batch.answers(responder.ask(Ok(arg)))?;
     }
@@ -99,13 +103,13 @@ pub(super) fn arguments(args: &[String], out: &mut dyn Write, mut responder: imp
 }
 
 /// Answers every line of stdin.
-pub(super) fn stdin(out: &mut dyn Write, responder: impl Responder) -> io::Result<Status> {
+pub(super) fn stdin(out: &mut dyn Write, responder: impl Responder) -> io::Result<CommandStatus> {
     lines(io::stdin().lock(), out, responder)
 }
 
-fn lines(input: impl Read, out: &mut dyn Write, mut responder: impl Responder) -> io::Result<Status> {
+fn lines(input: impl Read, out: &mut dyn Write, mut responder: impl Responder) -> io::Result<CommandStatus> {
     let mut input = BufReader::with_capacity(64 << 10, input);
-    let mut batch = Batch::new(out);
+    let mut batch = BatchProgress::new(out);
     let mut line = Vec::new();
     while let Some(length) = next_line(&mut input, &mut line, batch.out)? {
         let text = if length > MAX_LINE_BYTES {
@@ -163,17 +167,17 @@ fn next_line(input: &mut BufReader<impl Read>, line: &mut Vec<u8>, out: &mut dyn
 mod tests {
     use super::*;
 
-    fn run(input: &[u8]) -> (Status, String) {
+    fn run(input: &[u8]) -> (CommandStatus, String) {
         let mut out = Vec::new();
-        let echo = |line: &str| Ok(Answer { form: line.into(), status: Status::Good });
+        let echo = |line: &str| Ok(BatchAnswer { form: line.into(), status: CommandStatus::Good });
         let status = lines(input, &mut out, echo).unwrap();
         (status, String::from_utf8(out).unwrap())
     }
 
     #[test]
     fn every_line_is_answered() {
-        assert_eq!(run(b""), (Status::Good, String::new()));
-        assert_eq!(run(b"a\r\n\nb"), (Status::Good, "\"a\"\n\"\"\n\"b\"\n".into()));
+        assert_eq!(run(b""), (CommandStatus::Good, String::new()));
+        assert_eq!(run(b"a\r\n\nb"), (CommandStatus::Good, "\"a\"\n\"\"\n\"b\"\n".into()));
         assert_eq!(run(b"\n\n").1, "\"\"\n\"\"\n");
     }
 
@@ -182,7 +186,7 @@ mod tests {
         let mut input = vec![b'x'; MAX_LINE_BYTES + 1];
         input.extend(b"\n\xff\nb\n");
         let (status, text) = run(&input);
-        assert_eq!(status, Status::Refused);
+        assert_eq!(status, CommandStatus::Refused);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("{\"line\":1,\"error\":{\"at\":\"line\",\"found\":\"1048577 bytes\""), "{text}");
         assert!(lines[1].starts_with("{\"line\":2,\"error\":{\"at\":\"byte 0 of the line\""), "{text}");
@@ -215,7 +219,7 @@ mod tests {
         }
         let answered = Cell::new(0);
         let mut out = Seen(Vec::new(), &answered);
-        let echo = |line: &str| Ok(Answer { form: line.into(), status: Status::Good });
+        let echo = |line: &str| Ok(BatchAnswer { form: line.into(), status: CommandStatus::Good });
         lines(Peer(vec![b"b\n", b"a\n"], &answered), &mut out, echo).unwrap();
         assert_eq!(out.0, b"\"a\"\n\"b\"\n");
     }

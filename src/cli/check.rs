@@ -1,6 +1,6 @@
 //! `scalepool check`: judge a system description without running it.
 
-use super::{Status, counted, print_json};
+use super::{CommandStatus, counted, print_json};
 use clap::Args;
 use scalepool_system::description::Description;
 use scalepool_system::design::System;
@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Check a system description and print every error in it, or else a summary of the system.
+/// Check a system description and print every error in it, or a summary of the system if there is none.
 #[derive(Debug, Args)]
 pub(super) struct Check {
     /// File of the system description, FILE.toml.
     file: PathBuf,
-    /// Change a setting, as `run` does. May be repeated.
+    /// Change a setting, as for `run`. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Print one JSON object.
@@ -29,16 +29,16 @@ pub(super) struct Check {
 }
 
 impl Check {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let system = match self.system() {
             Ok(system) => system,
             Err(problems) if self.json => {
                 print_json(out, &json!({"file": problems.files.first(), "problems": problems.json()}))?;
-                return Ok(Status::Refused);
+                return Ok(CommandStatus::Refused);
             }
             Err(problems) => {
                 let _ = writeln!(io::stderr(), "{problems}");
-                return Ok(Status::Refused);
+                return Ok(CommandStatus::Refused);
             }
         };
         for warning in system.warnings.lines().iter().filter(|_| !self.json) {
@@ -72,7 +72,7 @@ impl Check {
                 writeln!(out, "{}", shown(&system, window))?;
             }
         }
-        Ok(Status::Good)
+        Ok(CommandStatus::Good)
     }
 
     fn system(&self) -> Result<System, Problems> {

@@ -1,7 +1,7 @@
 //! `scalepool coverage`: what runs, waves and link ends have covered, merged and shown.
 
-use super::table::Table;
-use super::{Status, export};
+use super::table::TextTable;
+use super::{CommandStatus, export};
 use anyhow::anyhow;
 use clap::Args;
 use scalepool_export::coverage::{CoverageReport, CoveredBin, CoveredGroup, html, xml};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Most bytes of a file of coverage that is read.
 const FILE_BYTES: u64 = 1 << 26;
 
-/// Merge files of coverage and show what was covered.
+/// Merge coverage files and show what was covered.
 ///
 /// The files come from `run --coverage`, `inspect --coverage`, and link ends in C, Python and SystemVerilog.
 ///
@@ -32,13 +32,13 @@ pub(super) struct Coverage {
     /// Write the merged file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write a page for a browser.
+    /// Write the result as a page for a browser.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write the XML of cocotb-coverage.
+    /// Write the result as XML of cocotb-coverage.
     #[arg(long, value_name = "FILE")]
     cocotb: Option<PathBuf>,
-    /// Write UCIS XML.
+    /// Write the result as UCIS XML.
     #[arg(long, value_name = "FILE")]
     ucis: Option<PathBuf>,
     /// Write the verification plan, as `export plan` does, with a column of hits.
@@ -53,7 +53,7 @@ pub(super) struct Coverage {
 }
 
 impl Coverage {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let wanted = [&self.out, &self.html, &self.cocotb, &self.ucis, &self.plan];
         let outputs: Vec<&Path> = wanted.into_iter().flatten().map(PathBuf::as_path).collect();
         let inputs: Vec<&Path> = self.files.iter().map(PathBuf::as_path).collect();
@@ -84,7 +84,7 @@ impl Coverage {
         } else {
             print(&report, self.holes, out)?;
         }
-        Ok(Status::Good)
+        Ok(CommandStatus::Good)
     }
 }
 
@@ -114,7 +114,7 @@ fn known(report: &CoverageReport) -> Result<(), String> {
 }
 
 fn print(report: &CoverageReport, holes: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut table = Table::new(["protocol", "group", "bins hit", "of", "share %", "hits"]);
+    let mut table = TextTable::new(["protocol", "group", "bins hit", "of", "share %", "hits"]);
     for group in &report.groups {
         let (met, of) = (group.met(), group.bins.len());
         let share = if of == 0 { 100.0 } else { 100.0 * met as f64 / of as f64 };
@@ -126,7 +126,7 @@ fn print(report: &CoverageReport, holes: bool, out: &mut dyn Write) -> anyhow::R
     table.print(out)?;
     if !report.broken.is_empty() {
         writeln!(out)?;
-        let mut table = Table::new(["broken rule", "times"]);
+        let mut table = TextTable::new(["broken rule", "times"]);
         report.broken.iter().for_each(|(rule, times)| table.row([rule.clone(), times.to_string()]));
         table.print(out)?;
     }

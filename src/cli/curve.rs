@@ -1,6 +1,6 @@
 //! `scalepool curve`: latency against load.
 
-use super::{Status, counted};
+use super::{CommandStatus, counted};
 use clap::Args;
 use scalepool_scenario::ScenarioRequest;
 use scalepool_scenario::curve::{self, CurvePoint, LOAD_KEY};
@@ -58,7 +58,7 @@ fn step(text: &str) -> Result<f64, String> {
 }
 
 impl CurveArgs {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let request = ScenarioRequest {
             scenario: self.system.clone(),
             seed: self.seed,
@@ -72,7 +72,7 @@ impl CurveArgs {
             let found = curve::saturation(&request, &self.key, most, step)?;
             writeln!(out, "saturation_load,next_load,zero_load_mean_cycles")?;
             writeln!(out, "{:.6},{:.6},{:.3}", found.load, found.above, found.zero_load_cycles)?;
-            return Ok(Status::Good);
+            return Ok(CommandStatus::Good);
         }
         if let Some(path) = &self.svg {
             output::check_apart(&[path.as_path()], &[], &[])?;
@@ -88,6 +88,6 @@ impl CurveArgs {
             let found = counted(point.violations, "broken rule");
             let _ = writeln!(io::stderr(), "scalepool: at a load of {}: {found}; `run` shows them", point.load);
         }
-        Ok(Status::of(&broken))
+        Ok(CommandStatus::of(&broken))
     }
 }

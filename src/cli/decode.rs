@@ -1,9 +1,9 @@
 //! `scalepool decode`: bytes to fields, and the rules they break.
 
-use super::batch::{self, Answer};
+use super::batch::{self, BatchAnswer};
 use super::describe::title;
-use super::table::Table;
-use super::{Status, print_json};
+use super::table::TextTable;
+use super::{CommandStatus, print_json};
 use clap::Args;
 use scalepool_forms::{FormError, message, number, object, text};
 use scalepool_protocols::wire::{LayoutDef, Violation};
@@ -27,7 +27,7 @@ pub(super) struct Decode {
 }
 
 impl Decode {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let (Some(layout), Some(hex)) = (self.layout, self.hex) else {
             return Ok(batch::stdin(out, |line: &str| {
                 let form = scalepool_forms::parse(line)?;
@@ -36,8 +36,8 @@ impl Decode {
                 let expected = "a string of hexadecimal digits";
                 let hex = form.get("hex").ok_or_else(|| FormError::new("message", "no key `hex`", expected))?;
                 let (bits, violations) = judge(def, text(hex, "hex", expected)?)?;
-                let status = Status::of(&violations);
-                Ok(Answer { form: message::judged_to_json(def, bits, &violations), status })
+                let status = CommandStatus::of(&violations);
+                Ok(BatchAnswer { form: message::judged_to_json(def, bits, &violations), status })
             })?);
         };
         let def = message::layout(&layout)?;
@@ -47,7 +47,7 @@ impl Decode {
         } else {
             print(def, bits, &violations, out)?;
         }
-        Ok(Status::of(&violations))
+        Ok(CommandStatus::of(&violations))
     }
 }
 
@@ -60,7 +60,7 @@ fn judge(def: &'static LayoutDef, hex: &str) -> Result<(u128, Vec<Violation>), F
 
 fn print(def: &LayoutDef, bits: u128, violations: &[Violation], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\n", title(def))?;
-    let mut table = Table::new(["bits", "field", "value", "meaning"]);
+    let mut table = TextTable::new(["bits", "field", "value", "meaning"]);
     for f in def.fields {
         let raw = f.extract(bits);
         let code = f.codes.and_then(|table| table.codes.iter().find(|c| c.value == raw));
@@ -74,7 +74,7 @@ fn print(def: &LayoutDef, bits: u128, violations: &[Violation], out: &mut dyn Wr
     table.print(out)?;
     if !violations.is_empty() {
         writeln!(out)?;
-        let mut table = Table::new(["rule", "at", "violation"]);
+        let mut table = TextTable::new(["rule", "at", "violation"]);
         for v in violations {
             let text = format!("{}: found {}, expected {}", v.text, v.found, v.expected);
             table.row([v.rule.into(), v.at.to_string(), text]);

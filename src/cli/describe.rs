@@ -1,8 +1,8 @@
 //! `scalepool describe`: the fields of a layout, the settings of a scenario, and whatever else `list` names.
 
 use super::rule_wave;
-use super::table::Table;
-use super::{Status, list, print_json};
+use super::table::TextTable;
+use super::{CommandStatus, list, print_json};
 use anyhow::{anyhow, bail};
 use clap::Args;
 use scalepool_broken::{BrokenCases, CaseStep, breaking_test};
@@ -24,7 +24,7 @@ use std::env;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Show a layout with its fields and codes, the settings of a scenario, a kind, a protocol or a rule.
+/// Show fields and codes of a layout, settings of a scenario or kind, or the text of a protocol or rule.
 #[derive(Debug, Args)]
 pub(super) struct Describe {
     /// Name of a layout, protocol, scenario, kind, exploration or rule, as `list` shows it, an area of rules, such as CXL68-CRD,
@@ -33,8 +33,8 @@ pub(super) struct Describe {
     /// Print the system description of a scenario as TOML, to start your own from.
     #[arg(long, conflicts_with = "json")]
     toml: bool,
-    /// For a rule with a case that breaks it: write its wave, FILE.vcd or FILE.fst, and a save file of GTKWave beside it, whose marker
-    /// stands at the broken rule.
+    /// For a rule with a case that breaks it: write the wave of that case, FILE.vcd or FILE.fst, and beside it a GTKWave save file with
+    /// a marker where the rule is broken.
     #[arg(long, value_name = "FILE", conflicts_with = "toml")]
     wave: Option<PathBuf>,
     /// Print one JSON object.
@@ -43,14 +43,14 @@ pub(super) struct Describe {
 }
 
 impl Describe {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         if self.toml {
             let Some(text) = scalepool_scenario::find(&self.name).map(Scenario::description) else {
                 let known = SCENARIOS.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
                 bail!("describe --toml: found `{}`, expected a scenario: {known}", self.name);
             };
             out.write_all(text.as_bytes())?;
-            return Ok(Status::Good);
+            return Ok(CommandStatus::Good);
         }
         if self.wave.is_some() && rules::find(&self.name).is_none() {
             // Of an area, such as CXL68-CRC, those that have one.
@@ -68,9 +68,9 @@ impl Describe {
             let (name, about) = description.title();
             let keys: Vec<SettingKey> = description.shorts().iter().map(described::key_of).collect();
             return if self.json {
-                print_json(out, &settings_json(&name, &about, &keys)).map(|()| Status::Good)
+                print_json(out, &settings_json(&name, &about, &keys)).map(|()| CommandStatus::Good)
             } else {
-                print_settings(&name, &about, &keys, out).map(|()| Status::Good)
+                print_settings(&name, &about, &keys, out).map(|()| CommandStatus::Good)
             }
             .map_err(Into::into);
         }
@@ -80,7 +80,7 @@ impl Describe {
             } else {
                 kind.print(out)?;
             }
-            return Ok(Status::Good);
+            return Ok(CommandStatus::Good);
         }
         if let Some(scenario) = scalepool_scenario::find(&self.name) {
             if self.json {
@@ -88,7 +88,7 @@ impl Describe {
             } else {
                 print_scenario(scenario, out)?;
             }
-            return Ok(Status::Good);
+            return Ok(CommandStatus::Good);
         }
         if let Some(def) = registry::layout(&self.name) {
             if self.json {
@@ -96,7 +96,7 @@ impl Describe {
             } else {
                 print(def, out)?;
             }
-            return Ok(Status::Good);
+            return Ok(CommandStatus::Good);
         }
         if let Some(rule) = rules::find(&self.name) {
             let (row, text) = self.rule(rule)?;
@@ -105,7 +105,7 @@ impl Describe {
             } else {
                 writeln!(out, "{text}")?;
             }
-            return Ok(Status::Good);
+            return Ok(CommandStatus::Good);
         }
         let Some((row, text)) = listed(&self.name) else {
             let known = registry::layouts()
@@ -124,7 +124,7 @@ impl Describe {
         } else {
             writeln!(out, "{text}")?;
         }
-        Ok(Status::Good)
+        Ok(CommandStatus::Good)
     }
 
     /// A rule: the object that `list` has, and text; what breaks it, or why nothing is shown of that.
@@ -222,7 +222,7 @@ fn print_scenario(scenario: &Scenario, out: &mut dyn Write) -> io::Result<()> {
 
 fn print_settings(name: &str, doc: &str, keys: &[SettingKey], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{name}: {doc}\n")?;
-    let mut table = Table::new(["key", "default", "unit", "range", "what it is"]);
+    let mut table = TextTable::new(["key", "default", "unit", "range", "what it is"]);
     for k in keys {
         let default = if k.default.is_empty() { "-" } else { k.default };
         table.row([k.name, default, k.unit, &k.range.to_string(), k.doc].map(str::to_owned));
@@ -231,7 +231,7 @@ fn print_settings(name: &str, doc: &str, keys: &[SettingKey], out: &mut dyn Writ
 }
 
 /// A kind of component, link or generator, or a window of the memory map.
-struct Kind {
+struct DescribedKind {
     name: &'static str,
     about: &'static str,
     fields: Vec<&'static Field>,
@@ -242,9 +242,9 @@ struct Kind {
 }
 
 /// The kind of a name.
-fn kind(name: &str) -> Option<Kind> {
+fn kind(name: &str) -> Option<DescribedKind> {
     const NONE: &[&str] = &[];
-    let of = |name, about, fields: fn() -> Vec<&'static Field>, external, metrics| Kind {
+    let of = |name, about, fields: fn() -> Vec<&'static Field>, external, metrics| DescribedKind {
         name,
         about,
         fields: fields(),
@@ -258,7 +258,7 @@ fn kind(name: &str) -> Option<Kind> {
     component.or_else(link).or_else(generator).or_else(window)
 }
 
-impl Kind {
+impl DescribedKind {
     /// All fields with the tables inside: dotted name and field.
     fn rows(&self) -> Vec<(String, &'static Field)> {
         let mut rows = Vec::new();
@@ -296,7 +296,7 @@ impl Kind {
             writeln!(out, "can be external, replaced by your RTL: external = {}", self.external.join(", "))?;
         }
         writeln!(out)?;
-        let mut table = Table::new(["field", "default", "unit", "range", "what it is"]);
+        let mut table = TextTable::new(["field", "default", "unit", "range", "what it is"]);
         for (name, f) in self.rows() {
             let default = if f.default.is_empty() { "-" } else { f.default };
             table.row([name, default.to_owned(), f.unit.name().to_owned(), f.range.to_string(), f.doc.to_owned()]);
@@ -306,7 +306,7 @@ impl Kind {
             return Ok(());
         }
         writeln!(out, "\nwhat it counts; `in a system` is how a report combines several instances\n")?;
-        let mut table = Table::new(["count", "unit", "in a system", "what it is"]);
+        let mut table = TextTable::new(["count", "unit", "in a system", "what it is"]);
         for m in &self.metrics {
             table.row([m.name, m.unit, m.total.name(), m.about].map(str::to_owned));
         }
@@ -321,7 +321,7 @@ pub(super) fn title(def: &LayoutDef) -> String {
 
 fn print(def: &LayoutDef, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\n{}\n", title(def), def.doc)?;
-    let mut table = Table::new(["bits", "width", "field", "default", "meaning"]);
+    let mut table = TextTable::new(["bits", "width", "field", "default", "meaning"]);
     for f in def.fields {
         let default = match f.codes.and_then(|table| table.name_of(f.default)) {
             Some(name) => name.to_owned(),
@@ -333,7 +333,7 @@ fn print(def: &LayoutDef, out: &mut dyn Write) -> io::Result<()> {
     for f in def.fields {
         let Some(codes) = f.codes else { continue };
         writeln!(out, "\n{} ({}):", f.name, codes.source)?;
-        let mut table = Table::new(["code", "name", "meaning"]);
+        let mut table = TextTable::new(["code", "name", "meaning"]);
         for c in codes.codes {
             table.row([c.value.to_string(), c.name.into(), c.doc.into()]);
         }
@@ -352,7 +352,7 @@ fn numbers(def: &LayoutDef, out: &mut dyn Write) -> io::Result<()> {
         tables.push(numbers);
         let fields = def.fields.iter().filter(|f| f.numbers == Some(numbers)).map(|f| f.name);
         writeln!(out, "\n{} ({}):", fields.collect::<Vec<_>>().join(", "), numbers.source)?;
-        let mut table = Table::new(["number", "meaning"]);
+        let mut table = TextTable::new(["number", "meaning"]);
         for (number, meaning) in numbers.rows {
             table.row([number.to_string(), (*meaning).to_owned()]);
         }
@@ -369,7 +369,7 @@ mod tests {
     fn said(name: &str, json: bool) -> String {
         let mut out = Vec::new();
         let describe = Describe { name: name.to_owned(), toml: false, wave: None, json };
-        assert!(matches!(describe.run(&mut out), Ok(Status::Good)), "{name}");
+        assert!(matches!(describe.run(&mut out), Ok(CommandStatus::Good)), "{name}");
         String::from_utf8(out).unwrap_or_default()
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::Status;
+use super::CommandStatus;
 use scalepool_trace::RecordKind;
 use scalepool_trace::diff::{DiffError, DiffInput, Policy, diff_of_kinds};
 
@@ -65,12 +65,12 @@ enum DiffCommandError {
 }
 
 impl DiffArgs {
-    pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         Ok(compare(&self, out)?)
     }
 }
 
-fn compare(args: &DiffArgs, out: &mut dyn Write) -> Result<Status, DiffCommandError> {
+fn compare(args: &DiffArgs, out: &mut dyn Write) -> Result<CommandStatus, DiffCommandError> {
     let policy = match args.policy {
         PolicyName::InOrder if !args.key.is_empty() => return Err(DiffCommandError::KeyInOrder),
         PolicyName::InOrder => Policy::InOrder,
@@ -85,7 +85,7 @@ fn compare(args: &DiffArgs, out: &mut dyn Write) -> Result<Status, DiffCommandEr
         (Some(difference), false) => difference.to_string(),
     };
     out.write_all(text.as_bytes())?;
-    Ok(if difference.is_none() { Status::Good } else { Status::Finding })
+    Ok(if difference.is_none() { CommandStatus::Good } else { CommandStatus::Finding })
 }
 
 /// The trace at a path.
@@ -109,7 +109,7 @@ mod tests {
     }
 
     /// Answer of the command for two traces; the texts go through files of the test's own name.
-    fn answer(test: &str, texts: [&str; 2], options: &[&str]) -> (Result<Status, DiffCommandError>, String) {
+    fn answer(test: &str, texts: [&str; 2], options: &[&str]) -> (Result<CommandStatus, DiffCommandError>, String) {
         let dir = std::env::temp_dir().join(format!("scalepool-diff-{}-{test}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let files = ["a", "b"].map(|name| dir.join(name));
@@ -135,18 +135,18 @@ mod tests {
             with("{\"where\":\"y\",\"id\":1}\n{\"where\":\"x\",\"id\":1}\n"),
         );
         let (code, out) = answer("same", [&a, &a], &[]);
-        assert_eq!((code.unwrap(), out.as_str()), (Status::Good, ""));
+        assert_eq!((code.unwrap(), out.as_str()), (CommandStatus::Good, ""));
         let (code, out) = answer("same_json", [&a, &a], &["--json"]);
-        assert_eq!((code.unwrap(), out.as_str()), (Status::Good, "{\"equal\":true}\n"));
+        assert_eq!((code.unwrap(), out.as_str()), (CommandStatus::Good, "{\"equal\":true}\n"));
         let (code, out) = answer("order", [&a, &b], &["--json"]);
-        assert_eq!(code.unwrap(), Status::Finding);
+        assert_eq!(code.unwrap(), CommandStatus::Finding);
         assert!(out.starts_with("{\"equal\":false,\"what\":\"record\",") && out.ends_with("}\n"), "{out}");
         let (code, _) = answer("default_key", [&a, &b], &["--policy", "by-key"]);
-        assert_eq!(code.unwrap(), Status::Good);
+        assert_eq!(code.unwrap(), CommandStatus::Good);
         let (code, _) = answer("key", [&a, &b], &["--policy", "by-key", "--key", "id"]);
-        assert_eq!(code.unwrap(), Status::Finding);
+        assert_eq!(code.unwrap(), CommandStatus::Finding);
         let (code, _) = answer("mask", [&a, &b], &["--mask", "cycle,where"]);
-        assert_eq!(code.unwrap(), Status::Good);
+        assert_eq!(code.unwrap(), CommandStatus::Good);
     }
 
     #[test]

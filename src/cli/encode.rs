@@ -1,7 +1,7 @@
 //! `scalepool encode`: fields to bytes.
 
-use super::batch::{self, Answer};
-use super::{Status, print_json};
+use super::batch::{self, BatchAnswer};
+use super::{CommandStatus, print_json};
 use clap::Args;
 use scalepool_forms::{FormError, Object, message, number};
 use scalepool_protocols::wire::LayoutDef;
@@ -29,11 +29,11 @@ pub(super) struct Encode {
 }
 
 impl Encode {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let Some(layout) = self.layout else {
             return Ok(batch::stdin(out, |line: &str| {
                 let (def, bits) = message::message_from_json(&scalepool_forms::parse(line)?)?;
-                Ok(Answer { form: answer(def, bits), status: Status::Good })
+                Ok(BatchAnswer { form: answer(def, bits), status: CommandStatus::Good })
             })?);
         };
         let def = message::layout(&layout)?;
@@ -43,7 +43,7 @@ impl Encode {
         } else {
             writeln!(out, "{}", number::hex(&def.to_bytes(bits)))?;
         }
-        Ok(Status::Good)
+        Ok(CommandStatus::Good)
     }
 }
 

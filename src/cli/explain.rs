@@ -1,8 +1,8 @@
 //! `scalepool explain`: where the time of transactions went.
 
 use super::diff::open;
-use super::table::Table;
-use super::{Status, counted, print_json, report};
+use super::table::TextTable;
+use super::{CommandStatus, counted, print_json, report};
 use clap::Args;
 use scalepool_trace::explain::{Sums, TraceTransaction, Trees, ns};
 use scalepool_trace::hops::{Hop, Hops};
@@ -41,7 +41,7 @@ pub(super) struct Explain {
 }
 
 impl Explain {
-    pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         if let Some(path) = &self.svg {
             output::check_apart(&[path.as_path()], &[], &[self.trace.as_path()])?;
         }
@@ -66,7 +66,7 @@ impl Explain {
                 counted(trees.broken().len(), "record")
             ));
         }
-        Ok(Status::of(trees.broken()))
+        Ok(CommandStatus::of(trees.broken()))
     }
 }
 
@@ -92,7 +92,7 @@ fn slowest(trees: &Trees, count: usize, json: bool, out: &mut dyn Write) -> anyh
     let mut roots: Vec<(u64, &TraceTransaction)> = trees.ended_roots().collect();
     scalepool_ordered::sort_by_key(&mut roots, |(id, root)| (Reverse(root.time_fs()), *id));
     roots.truncate(count);
-    let mut table = Table::new(["id", "where", "transaction", "from ns", "ns", "longest part"]);
+    let mut table = TextTable::new(["id", "where", "transaction", "from ns", "ns", "longest part"]);
     let mut rows = Vec::new();
     for (id, root) in roots {
         let hops = Hops::of(trees, id)?;
@@ -127,7 +127,7 @@ fn slowest(trees: &Trees, count: usize, json: bool, out: &mut dyn Write) -> anyh
 
 /// A row for each hop, and their sum.
 fn print_hops(hops: &Hops, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut table = Table::new(["hop", "transaction", "count", "service ns", "wait ns", "share %", "waits: ns"]);
+    let mut table = TextTable::new(["hop", "transaction", "count", "service ns", "wait ns", "share %", "waits: ns"]);
     let share = |fs: u128| format!("{:.1}", 100.0 * fs as f64 / hops.total_fs.max(1) as f64);
     let time = |fs: u128| ns(fs as u64);
     for (&(place, what), hop) in &hops.hops {
@@ -164,7 +164,7 @@ fn hops_json(hops: &Hops) -> Value {
 
 fn print(trees: &Trees, out: &mut dyn Write) -> std::io::Result<()> {
     let mut table =
-        Table::new(["where", "transaction", "count", "open", "mean ns", "max ns", "waits: times, ns in all"]);
+        TextTable::new(["where", "transaction", "count", "open", "mean ns", "max ns", "waits: times, ns in all"]);
     for ((place, what), sums) in trees.sums() {
         let wait = |(wait, (count, fs)): (&&str, &(u64, u128))| format!("{wait} {count}, {}", ns(*fs as u64));
         let waits: Vec<_> = sums.waits.iter().map(wait).collect();

@@ -1,6 +1,6 @@
 //! `scalepool export`: derived artefacts.
 
-use super::{Status, explore};
+use super::{CommandStatus, explore};
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::{Generator, Shell};
 use scalepool_broken::BrokenCases;
@@ -34,43 +34,43 @@ pub(super) struct Export {
 #[derive(Debug, Subcommand)]
 enum Format {
     /// Markdown: field tables of all layouts, slot formats, rules, tables and flows of the coherence engine.
-    Md(Out),
+    Md(OutputFolder),
     /// SystemVerilog: one package per family with packed structs, enums, field positions and slot formats, and one package of
     /// classes for messages, link ends and transactions over DPI-C, and modules for interfaces that cores have.
-    Sv(Out),
+    Sv(OutputFolder),
     /// C: one header per family with field positions and codes, and one header that reads and writes fields in byte buffers.
-    C(Out),
+    C(OutputFolder),
     /// SystemVerilog assertions: one file per family to bind to a port, for rules that one message or flit alone can break.
-    Sva(Out),
+    Sva(OutputFolder),
     /// GTKWave: save files that split the vectors of a design into fields, and the names of codes.
-    Gtkwave(Out),
+    Gtkwave(OutputFolder),
     /// Surfer: the names of codes as mapping translators; written from the description of their form, not tried in Surfer.
-    Surfer(Out),
+    Surfer(OutputFolder),
     /// SystemRDL: DVSECs, HDM decoders and the control window of a bridge as one file of address maps.
-    Systemrdl(Out),
+    Systemrdl(OutputFolder),
     /// UVM: DVSECs, HDM decoders and the control window of a bridge as a package of register blocks (`uvm_reg_block`).
-    Uvm(Out),
+    Uvm(OutputFolder),
     /// JSON Schema of system descriptions, for editors.
-    Schema(Out),
+    Schema(OutputFolder),
     /// Bench for a component in RTL: a module with its ports, a top level and a cocotb test; the model is the rest of the system.
     Bench(BenchOf),
     /// Vectors of the bridge between UALink or NVLink and CXL: all messages at its ports for commands, windows, errors and cached lines, one JSON
     /// object for each case.
-    Conversions(Out),
+    Conversions(OutputFolder),
     /// Vectors of the CXL fabric: HDM decoders, segment tables and identifiers at edge ports, routing tables, routes of topologies,
     /// one JSON object for each case.
-    Fabric(Out),
+    Fabric(OutputFolder),
     /// Verification plan: one CSV table of rules with their tests, coverage points, vector sets and seeds.
-    Plan(Out),
+    Plan(OutputFolder),
     /// Murphi: a protocol as a model for checkers of that family, such as rumur, in the scope of an exploration.
     Murphi(MurphiOf),
     /// TLA+: a home of CXL.cache with its memory over CXL.mem, as a module and a configuration for TLC. Its syntax is
     /// tested; no model checker has run it.
     Tla(TlaOf),
     /// Shell completion: one file each for bash, elvish, fish, PowerShell and zsh.
-    Completion(Out),
+    Completion(OutputFolder),
     /// Man pages: one for the program and one for each subcommand.
-    Man(Out),
+    Man(OutputFolder),
 }
 
 /// What is filled in.
@@ -100,7 +100,7 @@ struct TlaOf {
     #[command(flatten)]
     scope: ScopeOf,
     #[command(flatten)]
-    to: Out,
+    to: OutputFolder,
 }
 
 impl TlaOf {
@@ -126,7 +126,7 @@ struct MurphiOf {
 }
 
 impl MurphiOf {
-    fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let request = ModelRequest { mutant: self.mutant, ..self.scope.request()? };
         let text = models::find(&self.name)?.murphi(&request)?;
         match &self.out {
@@ -136,7 +136,7 @@ impl MurphiOf {
             }
             None => out.write_all(text.as_bytes())?,
         }
-        Ok(Status::Good)
+        Ok(CommandStatus::Good)
     }
 }
 
@@ -159,7 +159,7 @@ fn fabric() -> Vec<File> {
 }
 
 #[derive(Debug, Args)]
-struct Out {
+struct OutputFolder {
     /// Folder to write to; it is created if it does not exist.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -177,7 +177,7 @@ struct BenchOf {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     #[command(flatten)]
-    to: Out,
+    to: OutputFolder,
 }
 
 impl BenchOf {
@@ -256,12 +256,12 @@ fn shown(cases: &BrokenCases, rule: &Rule) -> anyhow::Result<BreakShown> {
 }
 
 impl Export {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let (folder, files) = match self.format {
             Format::Md(to) => {
                 let cases = BrokenCases::of("", &env::temp_dir());
                 let mut files = scalepool_export::markdown::files(|rule| shown(&cases, rule))?;
-                files.push(File { name: "coherence_flows.md".into(), text: flows::markdown()? });
+                files.push(File { name: "coherence_flows.md".into(), text: flows::markdown(false)? });
                 files.push(File { name: "coherence_tables.md".into(), text: docs::markdown() });
                 files.sort_by(|a, b| a.name.cmp(&b.name));
                 (to.out, files)
@@ -293,6 +293,6 @@ impl Export {
         for name in scalepool_export::write(&folder, &files)? {
             writeln!(out, "{}", folder.join(name).display())?;
         }
-        Ok(Status::Good)
+        Ok(CommandStatus::Good)
     }
 }

@@ -1,7 +1,7 @@
 //! `scalepool flit`: whole flits, as one stream.
 
-use super::Status;
-use super::batch::{self, Answer, Responder};
+use super::CommandStatus;
+use super::batch::{self, BatchAnswer, Responder};
 use clap::{Args, Subcommand, ValueEnum};
 use scalepool_forms::hex::{self, HexOrder};
 use scalepool_forms::options::{CHOICES, Options};
@@ -13,7 +13,7 @@ use std::io::Write;
 
 /// Encode or decode whole flits: header, slots, messages, data, CRC and FEC.
 #[derive(Debug, Args)]
-pub(super) struct Flit {
+pub(super) struct FlitArgs {
     #[command(subcommand)]
     command: FlitCommand,
 }
@@ -138,8 +138,8 @@ impl From<DirArg> for Dir {
     }
 }
 
-impl Flit {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+impl FlitArgs {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         match self.command {
             FlitCommand::Encode(c) => {
                 let options = c.agreed.options(&c.protocol)?;
@@ -147,7 +147,7 @@ impl Flit {
                 Ok(batch::stdin(out, Encoder(encoder))?)
             }
             FlitCommand::Decode(c) => {
-                let decoder = Decoder::new(&c)?;
+                let decoder = LineDecoder::new(&c)?;
                 Ok(if c.hex.is_empty() { batch::stdin(out, decoder)? } else { batch::arguments(&c.hex, out, decoder)? })
             }
         }
@@ -155,30 +155,30 @@ impl Flit {
 }
 
 /// Lines of digits to objects.
-struct Decoder {
+struct LineDecoder {
     digits: hex::HexReader,
     /// Lines so far.
     lines: u64,
     flits: flit::FlitDecoder,
 }
 
-impl Decoder {
-    fn new(asked: &DecodeFlit) -> Result<Decoder, FormError> {
+impl LineDecoder {
+    fn new(asked: &DecodeFlit) -> Result<LineDecoder, FormError> {
         let protocol = asked.protocol.as_str();
         let flits = flit::FlitDecoder::with_options(protocol, asked.dir.into(), &asked.agreed.options(protocol)?)?;
         let unit_bytes = PROTOCOLS.iter().find(|p| p.name == protocol).map_or(0, |p| p.unit_bytes);
         let digits = hex::HexReader::new(unit_bytes, protocol == flit_nvl::PROTOCOL, asked.order.into());
-        Ok(Decoder { digits, lines: 0, flits })
+        Ok(LineDecoder { digits, lines: 0, flits })
     }
 
-    fn decode(&mut self, units: Vec<Result<Vec<u8>, FormError>>) -> Vec<Result<Answer, FormError>> {
+    fn decode(&mut self, units: Vec<Result<Vec<u8>, FormError>>) -> Vec<Result<BatchAnswer, FormError>> {
         let read = |unit: Result<Vec<u8>, FormError>| self.flits.read(unit.as_deref().map_err(FormError::clone));
         answers(units.into_iter().flat_map(read).collect())
     }
 }
 
-impl Responder for Decoder {
-    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>> {
+impl Responder for LineDecoder {
+    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<BatchAnswer, FormError>> {
         self.lines += 1;
         let units = match line {
             Ok(text) => self.digits.line(self.lines, text),
@@ -187,7 +187,7 @@ impl Responder for Decoder {
         self.decode(units)
     }
 
-    fn end(&mut self) -> Vec<Result<Answer, FormError>> {
+    fn end(&mut self) -> Vec<Result<BatchAnswer, FormError>> {
         let units = self.digits.finish();
         let mut rest = self.decode(units);
         rest.extend(answers(self.flits.finish()));
@@ -199,16 +199,17 @@ impl Responder for Decoder {
 struct Encoder(flit::FlitEncoder);
 
 impl Responder for Encoder {
-    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<Answer, FormError>> {
+    fn ask(&mut self, line: Result<&str, FormError>) -> Vec<Result<BatchAnswer, FormError>> {
         answers(self.0.encode(line.and_then(scalepool_forms::parse)))
     }
 
-    fn end(&mut self) -> Vec<Result<Answer, FormError>> {
+    fn end(&mut self) -> Vec<Result<BatchAnswer, FormError>> {
         answers(self.0.finish())
     }
 }
 
-fn answers(given: Vec<flit::FlitAnswer>) -> Vec<Result<Answer, FormError>> {
-    let judged = |(form, findings): (_, Findings)| Answer { form, status: Status::of(&findings.violations) };
+fn answers(given: Vec<flit::FlitAnswer>) -> Vec<Result<BatchAnswer, FormError>> {
+    let judged =
+        |(form, findings): (_, Findings)| BatchAnswer { form, status: CommandStatus::of(&findings.violations) };
     given.into_iter().map(|answer| answer.map(judged)).collect()
 }

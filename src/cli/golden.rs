@@ -1,6 +1,6 @@
 //! `scalepool golden`: write a set of vectors, or verify one.
 
-use super::{Status, report};
+use super::{CommandStatus, report};
 use anyhow::bail;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish};
@@ -31,7 +31,7 @@ pub(super) struct Golden {
 }
 
 impl Golden {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         match (&self.check, &self.out) {
             (Some(dir), _) => check(dir, out),
             (None, Some(dir)) => write(&self.spec()?, dir, out),
@@ -52,15 +52,15 @@ impl Golden {
     }
 }
 
-fn write(spec: &Spec, dir: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
+fn write(spec: &Spec, dir: &Path, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
     let bar = bar();
     let manifest = write_set(spec, dir, &mut |done, all| show(&bar, done, all))?;
     bar.finish_and_clear();
     writeln!(out, "{} files written to {}", manifest.files.len(), dir.display())?;
-    Ok(Status::Good)
+    Ok(CommandStatus::Good)
 }
 
-fn check(dir: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
+fn check(dir: &Path, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
     let bar = bar();
     let verified = check_set(dir, &mut |done, all| show(&bar, done, all))?;
     bar.finish_and_clear();
@@ -74,7 +74,7 @@ fn check(dir: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
     if verified.mismatches.is_empty() {
         writeln!(out, "all {} files of {} match", verified.manifest.files.len(), dir.display())?;
     }
-    Ok(Status::of(&verified.mismatches))
+    Ok(CommandStatus::of(&verified.mismatches))
 }
 
 /// On stderr, and only where somebody looks.

@@ -1,6 +1,6 @@
 //! Figures of link ends as tables.
 
-use super::table::Table;
+use super::table::TextTable;
 use scalepool_link::health::LinkHealth;
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ pub fn print<'a>(
 ) -> io::Result<()> {
     for (name, health) in ends {
         writeln!(out, "\n{what} {name}:")?;
-        let mut table = Table::new(["figure", "value", "unit"]);
+        let mut table = TextTable::new(["figure", "value", "unit"]);
         health.rows().for_each(|row| table.row(row));
         table.print(out)?;
     }

@@ -2,7 +2,7 @@
 
 use super::inspect_dram::DramArgs;
 use super::inspect_files::{InspectFiles, OpenFiles};
-use super::{Status, counted, print_json, report};
+use super::{CommandStatus, counted, print_json, report};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_forms::input::read_text;
@@ -25,7 +25,7 @@ use std::process::{Command, Stdio};
 ///
 /// A capture is a file of flits with their times: a trace of `run` or `inspect`, or lines of your own; see the end of this help.
 ///
-/// The transactions are printed as they pass. With --dram it judges a trace of DRAM commands instead.
+/// The transactions are printed in the order in which they pass. With --dram, a trace of DRAM commands is checked instead.
 ///
 /// Exit 0: no rule is broken, 1: a rule is broken, 2: the wave, the capture, the map or the trace cannot be used.
 #[derive(Debug, Args)]
@@ -44,10 +44,10 @@ pub(super) struct Inspect {
     /// Print the figures of each watched end of a link: states, replays, Naks, errors, repairs, credits.
     #[arg(long)]
     health: bool,
-    /// The day for which waivers count, YYYY-MM-DD; needed where the map has waivers with a last day.
+    /// Day on which waivers are judged, YYYY-MM-DD; needed if a waiver in the map has a last day.
     #[arg(long, value_name = "DAY", value_parser = CalendarDay::read)]
     today: Option<CalendarDay>,
-    /// Print empty flits too.
+    /// Also print empty flits.
     #[arg(long)]
     all: bool,
     /// Print JSON lines: one object per flit, and a summary at the end.
@@ -76,7 +76,7 @@ A map names the signals of one or more interfaces:
   unit_bits = 544             # optional; cxl-68b also 528 (no protocol ID) or 512 (slots only);
                               #   nvlink also 2304 (a whole packet in each beat)
   order = [3, 2, 1, 0]        # optional: byte n of data is byte order[n] of the beat
-  bus = \"axi-stream\"          # optional, with prefix: the signals of an interface that cores have, under their usual names:
+  bus = \"axi-stream\"          # optional, with prefix: a standard bus of IP cores, whose signals have their usual names:
   prefix = \"m_axis\"           #   axi-stream, credited (like CXS), state (like LPIF and FDI), slots68; the keys above go first
   options = [\"mdh=off\"]       # optional: what the ends have agreed on, as `flit decode --set` has it
 
@@ -97,30 +97,31 @@ acknowledgements, replays, credits, and the content of each flit once. To check 
                               #   end of initialisation (LIV-*); 0: not checked
   liveness_ns = 100000        # optional: the same in time, to the end of the wave or capture; not checked if left out
 
-A [[retimer]] compares two interfaces of one direction, before and behind something that only passes flits on: flits that come
-twice, in another order or never, and a FEC that is not that of the flit (LIV-DUP-01, LIV-SWP-01, LIV-LST-01, LIV-FEC-01):
+A [[retimer]] compares two interfaces of the same direction, in front of and behind a device that only passes flits on. It reports
+flits that are doubled, reordered or lost, and FEC bytes that do not belong to their flit (LIV-DUP-01, LIV-SWP-01, LIV-LST-01,
+LIV-FEC-01):
 
   [[retimer]]
   name = \"retimer\"           # its name in messages
   before = \"host.down\"       # interface where flits go in
   behind = \"link.down\"       # interface where they come out
 
-A [[coherence]] judges the messages of some links together, those of one home of CXL.cache, or of one device of CXL.mem with its
-hosts: copies, data and order.
+A [[coherence]] checks the messages of several links together for copies, data and order. The links are all those of one home of
+CXL.cache, or of one device of CXL.mem with its hosts.
 
   [[coherence]]
   links = [\"host\"]            # names of [[link]]
   memory = \"hdm-h\"            # optional: what answers CXL.mem, \"hdm-h\" (default), \"hdm-db\", \"hdm-d\"
-  all_writers_seen = false    # optional: nobody writes the lines but the agents on these links
+  all_writers_seen = false    # optional: only the agents on these links write the lines
 
-A [[transactions]] checks requests and responses: tags, order and data. Its links are those of one device of CXL.mem, those of one
-home of CXL.cache, links of CXL.io, of UALink or of NVLink.
+A [[transactions]] checks the tags, order and data of requests and responses. Its links are those of one device of CXL.mem, those of
+one home of CXL.cache, or links of CXL.io, UALink or NVLink.
 
   [[transactions]]
   links = [\"host\"]            # names of [[link]]
   of = \"cxl-mem\"              # optional, CXL: \"cxl-mem\" (default), \"cxl-cache\" or \"cxl-io\"
   memory = \"hdm-h\"            # optional, CXL.mem: as above
-  all_writers_seen = false    # optional: nobody writes the lines but those on these links, so reads are compared
+  all_writers_seen = false    # optional: only the agents on these links write the lines, so reads are compared
   unique_tags = false         # optional, CXL.mem: no tag is used again while its request is open
   strict = false              # optional, ualink: the links keep strict order
   answer_ns = 1000            # optional: longest time from a request to its last answer; not checked if left out
@@ -147,10 +148,10 @@ A [[waiver]] takes a broken rule out of the result, up to a day; [severity] make
   [severity]
   \"CXL68-CRC-01\" = \"warning\"  # or \"ignore\"
 
-testbenches/maps/ has the maps of this repository's benches; testbenches/python/PASSIVE.md explains the keys of a [[link]].";
+testbenches/maps/ has the maps of this repository's benches; docs/guide/passive.md explains the keys of a [[link]].";
 
 impl Inspect {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         if env::var_os(INNER).is_some() {
             // A signal that ends the process outside ends this one.
             rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
@@ -164,7 +165,7 @@ impl Inspect {
         let (mut parts, files) = self.files.create()?;
         if is_fst(self.wave()) {
             let status = self.run_apart(&parts)?;
-            if !matches!(status, Status::Refused) {
+            if !matches!(status, CommandStatus::Refused) {
                 parts.iter_mut().try_for_each(PartFile::keep)?;
             }
             return Ok(status);
@@ -202,7 +203,7 @@ impl Inspect {
         Ok(inspection)
     }
 
-    fn print_all(&self, inspection: &Inspection, out: &mut dyn Write) -> anyhow::Result<Status> {
+    fn print_all(&self, inspection: &Inspection, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         for seen in inspection.seen.iter().filter(|seen| self.all || !is_idle(seen)) {
             let name = &inspection.map.interface[seen.interface].name;
             if self.json {
@@ -225,7 +226,11 @@ impl Inspect {
             remark(count, inspection.signals.is_empty());
         }
         inspection.remarks.iter().for_each(report);
-        Ok(if inspection.counts.iter().all(|c| c.violations == 0) { Status::Good } else { Status::Finding })
+        Ok(if inspection.counts.iter().all(|c| c.violations == 0) {
+            CommandStatus::Good
+        } else {
+            CommandStatus::Finding
+        })
     }
 }
 
@@ -241,16 +246,16 @@ fn made_variable(n: usize) -> String {
 impl Inspect {
     /// The same in a process of its own. A damaged FST can ask its reader for any amount of memory, at which the system ends
     /// the process, and nothing in it can turn that into an error.
-    fn run_apart(&self, parts: &[PartFile]) -> anyhow::Result<Status> {
+    fn run_apart(&self, parts: &[PartFile]) -> anyhow::Result<CommandStatus> {
         let program = env::current_exe().context("the program cannot be found again")?;
         let mut inner = Command::new(program);
         inner.args(env::args_os().skip(1)).env(INNER, "1").stdin(Stdio::null()).stderr(Stdio::piped());
         inner.envs(parts.iter().enumerate().map(|(n, part)| (made_variable(n), part.written_at())));
         let ended = inner.spawn()?.wait_with_output()?;
         let status = match ended.status.code() {
-            Some(0) => Status::Good,
-            Some(1) => Status::Finding,
-            Some(_) => Status::Refused,
+            Some(0) => CommandStatus::Good,
+            Some(1) => CommandStatus::Finding,
+            Some(_) => CommandStatus::Refused,
             None => bail!(
                 "{}: found a damaged FST at which its reader broke down, expected a whole one",
                 self.wave().display()
@@ -332,7 +337,7 @@ fn time(t_fs: u64) -> String {
 
 fn summary(out: &mut dyn Write, counts: &[InterfaceCount], is_capture: bool) -> io::Result<()> {
     let edges = if is_capture { "lines" } else { "edges" };
-    let mut table = super::table::Table::new(["interface", edges, "flits", "violations"]);
+    let mut table = super::table::TextTable::new(["interface", edges, "flits", "violations"]);
     for count in counts {
         table.row([count.name.clone(), count.edges.to_string(), count.units.to_string(), count.violations.to_string()]);
     }

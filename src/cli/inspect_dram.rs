@@ -1,6 +1,6 @@
 //! `scalepool inspect --dram`: a trace of DRAM commands, judged by the monitor.
 
-use super::{Status, counted, print_json};
+use super::{CommandStatus, counted, print_json};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_memory::dram::preset::{self, DramOrganisation};
@@ -13,20 +13,20 @@ use std::path::{Path, PathBuf};
 /// Longest line of a trace that is read \[bytes\].
 const LINE_BYTES: u64 = 4096;
 
-/// What judges a trace of commands.
+/// Options for checking a trace of commands.
 #[derive(Debug, Args)]
 pub(super) struct DramArgs {
-    /// Trace of DRAM commands to judge, one per line: time command channel rank bank-group bank row column. Time is in clocks,
-    /// or has a unit (fs, ps, ns, us).
+    /// Trace of DRAM commands to check, one per line: time command channel rank bank-group bank row column. The time is in
+    /// clocks, or has a unit (fs, ps, ns, us).
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["wave", "map", "trace", "fst", "vcd", "gtkw", "html", "coverage", "junit", "all", "health", "today", "wave_from", "wave_to"], requires = "preset")]
     pub(super) dram: Option<PathBuf>,
-    /// Device whose timing the trace has to keep, such as ddr5_4800b or hbm3_6400.
+    /// Device whose timing the trace has to meet, such as ddr5_4800b or hbm3_6400.
     #[arg(long, value_name = "PRESET", requires = "dram", conflicts_with_all = ["wave", "map"], value_parser = preset_of)]
     preset: Option<&'static DramPreset>,
-    /// Ranks of a channel.
+    /// Number of ranks in each channel.
     #[arg(long, value_name = "N", requires = "dram", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     ranks: u32,
-    /// Do not ask for refreshes.
+    /// Do not check that refreshes come in time.
     #[arg(long, requires = "dram")]
     no_refresh: bool,
 }
@@ -37,7 +37,7 @@ fn preset_of(name: &str) -> Result<&'static DramPreset, String> {
 
 impl DramArgs {
     /// Judges a trace and prints what breaks a rule.
-    pub(super) fn judge(&self, path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub(super) fn judge(&self, path: &Path, json: bool, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let preset = self.preset.context("found no preset, expected one")?;
         let ranks = self.ranks;
         let preset = &DramPreset { organisation: DramOrganisation { ranks, ..preset.organisation }, ..*preset };
@@ -97,7 +97,7 @@ impl DramArgs {
                 counted(broken as usize, "violation")
             )?;
         }
-        Ok(if broken == 0 { Status::Good } else { Status::Finding })
+        Ok(if broken == 0 { CommandStatus::Good } else { CommandStatus::Finding })
     }
 }
 

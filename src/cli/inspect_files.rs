@@ -41,7 +41,7 @@ pub(super) struct InspectFiles {
     /// Write a page for a browser: all units with filters, the bytes of each with the fields in them, findings. It needs no network.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write what was covered, bin by bin, for `coverage`.
+    /// Write what was covered, bin by bin, to a file that `coverage` reads.
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
     /// Write the result as JUnit XML: one case per interface, with the command that runs the same again.

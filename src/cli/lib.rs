@@ -63,8 +63,8 @@ enum Command {
     Describe(describe::Describe),
     Encode(encode::Encode),
     Decode(decode::Decode),
-    Flit(flit::Flit),
-    Run(run::Run),
+    Flit(flit::FlitArgs),
+    Run(run::RunArgs),
     Check(check::Check),
     Coverage(coverage::Coverage),
     Curve(curve::CurveArgs),
@@ -73,13 +73,13 @@ enum Command {
     Inspect(inspect::Inspect),
     WaveFilter(wave_filter::WaveFilter),
     Explore(explore::Explore),
-    Litmus(litmus::Litmus),
+    Litmus(litmus::LitmusArgs),
     Golden(golden::Golden),
     Export(export::Export),
 }
 
 impl Command {
-    fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         match self {
             Command::List(c) => c.run(out),
             Command::Describe(c) => c.run(out),
@@ -104,7 +104,7 @@ impl Command {
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Status {
+enum CommandStatus {
     /// Exit status 0.
     Good,
     /// A mismatch or a broken rule: exit status 1.
@@ -113,10 +113,10 @@ enum Status {
     Refused,
 }
 
-impl Status {
-    /// [`Status::Finding`] when something was found.
-    fn of<T>(findings: &[T]) -> Status {
-        if findings.is_empty() { Status::Good } else { Status::Finding }
+impl CommandStatus {
+    /// [`CommandStatus::Finding`] when something was found.
+    fn of<T>(findings: &[T]) -> CommandStatus {
+        if findings.is_empty() { CommandStatus::Good } else { CommandStatus::Finding }
     }
 }
 
@@ -149,9 +149,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // What is left in the buffer of a broken pipe must not be written again when it is dropped.
     let _ = out.into_parts();
     match result {
-        Ok(Status::Good) => ExitCode::SUCCESS,
-        Ok(Status::Finding) => ExitCode::from(1),
-        Ok(Status::Refused) => ExitCode::from(REFUSED),
+        Ok(CommandStatus::Good) => ExitCode::SUCCESS,
+        Ok(CommandStatus::Finding) => ExitCode::from(1),
+        Ok(CommandStatus::Refused) => ExitCode::from(REFUSED),
         Err(e) if is_closed_pipe(&e) => ExitCode::SUCCESS,
         Err(e) => {
             // Only stdout is written without a path beside the error.

@@ -1,7 +1,7 @@
 //! `scalepool list`: what there is.
 
-use super::table::Table;
-use super::{Status, print_json};
+use super::table::TextTable;
+use super::{CommandStatus, print_json};
 use clap::{Args, ValueEnum};
 use scalepool_link::health::{FIGURES, HealthFigure};
 use scalepool_proof::explore::{NAMED, NamedExploration};
@@ -15,7 +15,7 @@ use scalepool_trace::Wait;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// List the names of layouts, protocols, scenarios, kinds, explorations, waits, figures of links and rules.
+/// List layouts, protocols, scenarios, kinds, explorations, wait reasons, link figures and rules by name.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// What to list [default: everything].
@@ -39,14 +39,14 @@ enum What {
     Explorations,
     /// Reasons why a transaction waits, as traces and `explain` name them.
     Waits,
-    /// Figures of the health of a link end, in states, `inspect` and `run --json`.
+    /// Figures of the health of a link end, as `run --health` and `inspect --health` print them.
     Health,
     /// Protocol rules that the program checks, by id.
     Rules,
 }
 
 impl List {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         match (self.what, self.json) {
             (Some(what), true) => print_json(out, &what.to_json())?,
             (Some(what), false) => what.print(out)?,
@@ -64,7 +64,7 @@ impl List {
                 }
             }
         }
-        Ok(Status::Good)
+        Ok(CommandStatus::Good)
     }
 }
 
@@ -121,7 +121,7 @@ impl What {
     fn print(self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             What::Layouts => {
-                let mut table = Table::new(["layout", "bits", "basis", "source", "what it is"]);
+                let mut table = TextTable::new(["layout", "bits", "basis", "source", "what it is"]);
                 for l in registry::layouts() {
                     let source = l.source.to_owned();
                     table.row([l.name.into(), l.bits.to_string(), l.basis.name().into(), source, l.doc.into()]);
@@ -129,43 +129,43 @@ impl What {
                 table.print(out)
             }
             What::Protocols => {
-                let mut table = Table::new(["protocol", "family", "bytes of a unit"]);
+                let mut table = TextTable::new(["protocol", "family", "bytes of a unit"]);
                 for p in PROTOCOLS {
                     table.row([p.name.into(), p.family.into(), p.unit_bytes.to_string()]);
                 }
                 table.print(out)
             }
             What::Scenarios => {
-                let mut table = Table::new(["scenario", "what it is"]);
+                let mut table = TextTable::new(["scenario", "what it is"]);
                 for s in SCENARIOS.iter() {
                     table.row([s.name.into(), s.doc().into()]);
                 }
                 table.print(out)
             }
             What::Kinds => {
-                let mut table = Table::new(["kind", "of", "what it is"]);
+                let mut table = TextTable::new(["kind", "of", "what it is"]);
                 kinds().for_each(|(of, kind, doc)| table.row([kind, of, doc].map(str::to_owned)));
                 table.print(out)
             }
             What::Explorations => {
-                let mut table = Table::new(["exploration", "who does what"]);
+                let mut table = TextTable::new(["exploration", "who does what"]);
                 for n in NAMED {
                     table.row([n.name.into(), n.doc.into()]);
                 }
                 table.print(out)
             }
             What::Waits => {
-                let mut table = Table::new(["wait", "meaning"]);
+                let mut table = TextTable::new(["wait", "meaning"]);
                 Wait::ALL.iter().for_each(|w| table.row([w.name(), w.meaning()].map(str::to_owned)));
                 table.print(out)
             }
             What::Health => {
-                let mut table = Table::new(["figure", "unit", "meaning", "source"]);
+                let mut table = TextTable::new(["figure", "unit", "meaning", "source"]);
                 FIGURES.iter().for_each(|f| table.row([f.name, f.unit, f.meaning, f.source].map(str::to_owned)));
                 table.print(out)
             }
             What::Rules => {
-                let mut table = Table::new(["rule", "source", "text"]);
+                let mut table = TextTable::new(["rule", "source", "text"]);
                 for r in rules::all() {
                     let mark = if r.choice { " (our choice)" } else { "" };
                     table.row([r.id.into(), r.source.into(), format!("{}{mark}", r.text)]);

@@ -1,6 +1,6 @@
 //! `scalepool litmus`: every outcome of a coherence program, or those of many runs on clocked cores.
 
-use super::{Status, print_json, report};
+use super::{CommandStatus, print_json, report};
 use anyhow::Context;
 use clap::Args;
 use scalepool_coherence::config::CoherenceConfig;
@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 /// `~exists` or `forall` does not hold, 2: the case cannot be read, or it has more states than
 /// --max-states, and the output is incomplete.
 #[derive(Debug, Args)]
-pub(super) struct Litmus {
+pub(super) struct LitmusArgs {
     /// File with the litmus case, TOML, or .litmus file.
     file: PathBuf,
     /// Print one JSON object.
@@ -104,7 +104,7 @@ fn broken_json(seed: u64, broken: &PlacedViolation) -> Value {
     form
 }
 
-impl Litmus {
+impl LitmusArgs {
     /// The system whose cores run a test.
     fn request(&self, test: &HerdTest) -> anyhow::Result<ScenarioRequest> {
         let (scenario, set) = match (&self.system, test.agents) {
@@ -137,7 +137,7 @@ impl Litmus {
         allowed: OutcomeSet,
         runs: u64,
         out: &mut dyn Write,
-    ) -> anyhow::Result<Status> {
+    ) -> anyhow::Result<CommandStatus> {
         let simulations = litmus(&self.request(test)?, &test.threads(), runs)?;
         let mut seen = Vec::new();
         for of in &simulations {
@@ -161,11 +161,11 @@ impl Litmus {
             report(format_args!("{} broken rules, {MOST_SHOWN} of them shown", violations.len()));
         }
         let is_wrong = histogram.outside().next().is_some() || histogram.is_refuted() || !violations.is_empty();
-        Ok(if is_wrong { Status::Finding } else { Status::Good })
+        Ok(if is_wrong { CommandStatus::Finding } else { CommandStatus::Good })
     }
 
     /// A file of herd7's language.
-    fn herd(&self, text: &str, out: &mut dyn Write) -> anyhow::Result<Status> {
+    fn herd(&self, text: &str, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let place = || self.file.display().to_string();
         let test = herd::parse(text).with_context(place)?;
         if let (Some(runs), Some(log)) = (self.runs, &self.allowed) {
@@ -186,13 +186,13 @@ impl Litmus {
         }
         if found.gave_up() {
             report(format_args!("{}: found more than {most} states; outcomes are incomplete (--max-states)", place()));
-            return Ok(Status::Refused);
+            return Ok(CommandStatus::Refused);
         }
         let is_wrong = found.violation.is_some() || found.is_refuted();
-        Ok(if is_wrong { Status::Finding } else { Status::Good })
+        Ok(if is_wrong { CommandStatus::Finding } else { CommandStatus::Good })
     }
 
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let place = || self.file.display().to_string();
         let text = read_text(&self.file, MOST_BYTES).map_err(|e| anyhow::anyhow!("{}: {e}", place()))?;
         if herd::is_herd(&text) {
@@ -218,9 +218,9 @@ impl Litmus {
             ));
         }
         Ok(match found.violation {
-            Some(_) => Status::Finding,
-            None if found.complete => Status::Good,
-            None => Status::Refused,
+            Some(_) => CommandStatus::Finding,
+            None if found.complete => CommandStatus::Good,
+            None => CommandStatus::Refused,
         })
     }
 }

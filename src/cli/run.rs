@@ -1,8 +1,8 @@
 //! `scalepool run`: simulate a scenario.
 
 use super::junit::{self, JunitCase, JunitFailure};
-use super::table::Table;
-use super::{Status, coverage, print_json};
+use super::table::TextTable;
+use super::{CommandStatus, coverage, print_json};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use scalepool_export::coverage::CoverageReport;
@@ -22,20 +22,20 @@ use std::time::{Duration, Instant};
 
 /// Simulate a scenario and print a summary.
 #[derive(Debug, Args)]
-pub(super) struct Run {
+pub(super) struct RunArgs {
     /// Name of a scenario, as `list scenarios` shows it, or the file of a system description, FILE.toml.
     scenario: String,
     /// Seed of all random numbers.
     #[arg(long, default_value_t = scalepool_scenario::DEFAULT_SEED)]
     seed: u64,
-    /// End after this many cycles of the reference clock [default: when the work is done].
+    /// Stop after this many cycles of the reference clock [default: stop when the work is done].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cycles: Option<u64>,
     /// Number of threads; it does not change the result.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
     /// Memory trace of a program, plain or .gz: valgrind lackey text, or CSV with the columns time, op, address, size, as
-    /// `0,read,0x1000,64`. The time is in host cycles; a header with these names may stand first.
+    /// `0,read,0x1000,64`. The time is in host cycles. The first line may be a header with these names.
     #[arg(long, value_name = "FILE")]
     stimulus: Option<PathBuf>,
     /// Write a value change dump, with GTKWave files beside it.
@@ -54,7 +54,7 @@ pub(super) struct Run {
     /// simulators read them.
     #[arg(long, value_name = "DIR")]
     dram: Option<PathBuf>,
-    /// Draw the system as an SVG picture, each link with its load: the share of its time that went to transactions.
+    /// Draw the system as an SVG picture. Each link shows its load, which is the share of its time spent on transactions.
     #[arg(long, value_name = "FILE")]
     drawing: Option<PathBuf>,
     /// Show only the cache line of this address in the chart.
@@ -76,17 +76,17 @@ pub(super) struct Run {
     /// component.host[1].outstanding. May be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Print how each direction of each link spends its time; JSON always has this table.
+    /// Print how each direction of each link spends its time; with --json this table is always included.
     #[arg(long, conflicts_with = "json")]
     where_time_goes: bool,
     /// Print the figures of every link end: states, replays, Naks, errors, repairs, credits; with --json as key `health`.
     /// `list health` explains them.
     #[arg(long)]
     health: bool,
-    /// Write what was covered, bin by bin, for `coverage`.
+    /// Write what was covered, bin by bin, to a file that `coverage` reads.
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
-    /// Write the result as JUnit XML, with the seed and the command that runs the same again.
+    /// Write the result as JUnit XML, with the seed and the command that repeats the run.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     /// Print one JSON object.
@@ -109,8 +109,8 @@ fn address(text: &str) -> Result<u64, String> {
 /// Redraws of the progress line a second, few enough to cost nothing.
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
-impl Run {
-    pub fn run(mut self, out: &mut dyn Write) -> anyhow::Result<Status> {
+impl RunArgs {
+    pub fn run(mut self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let request = ScenarioRequest {
             scenario: self.scenario.clone(),
             seed: self.seed,
@@ -211,11 +211,11 @@ impl Run {
             );
         }
         let broken: Vec<&PlacedViolation> = reports.iter().flat_map(|(_, report)| &report.violations).collect();
-        Ok(Status::of(&broken))
+        Ok(CommandStatus::of(&broken))
     }
 }
 
-impl Run {
+impl RunArgs {
     /// Writes coverage and results into the files that were made for them, in this order.
     fn write_files(&self, reports: &[(&str, ScenarioReport)], parts: &mut [(PartFile, File)]) -> anyhow::Result<()> {
         let named = |(mode, report): &(&str, ScenarioReport)| {
@@ -273,7 +273,7 @@ fn timing_json(t: &Timing) -> Value {
 const SHOWN_VIOLATIONS: usize = 20;
 
 fn print(report: &ScenarioReport, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(["figure", "value"]);
+    let mut table = TextTable::new(["figure", "value"]);
     for (name, value) in report.rows() {
         table.row([name, value]);
     }
@@ -283,7 +283,7 @@ fn print(report: &ScenarioReport, out: &mut dyn Write) -> io::Result<()> {
 
 /// Where the time of the lines goes: one table, a row a direction.
 fn print_times(reports: &[(&str, ScenarioReport)], out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(TIME_HEAD);
+    let mut table = TextTable::new(TIME_HEAD);
     for (mode, report) in reports {
         for mut row in report.time_rows() {
             if reports.len() > 1 {
@@ -297,7 +297,7 @@ fn print_times(reports: &[(&str, ScenarioReport)], out: &mut dyn Write) -> io::R
 
 /// One table of all modes, then what went wrong in each.
 fn print_modes(modes: &[(&str, ScenarioReport)], out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(COMPARED);
+    let mut table = TextTable::new(COMPARED);
     for (mode, report) in modes {
         table.row(comparison_row(mode, report));
     }

@@ -11,13 +11,13 @@ const GAP: usize = 2;
 const COLUMN: usize = 40;
 
 /// Rows under a head; a cell is broken into several lines where it does not fit.
-pub(super) struct Table<const N: usize> {
+pub(super) struct TextTable<const N: usize> {
     rows: Vec<[String; N]>,
 }
 
-impl<const N: usize> Table<N> {
+impl<const N: usize> TextTable<N> {
     pub fn new(head: [&str; N]) -> Self {
-        Table { rows: vec![head.map(str::to_owned)] }
+        TextTable { rows: vec![head.map(str::to_owned)] }
     }
 
     pub fn row(&mut self, row: [String; N]) {

@@ -10,7 +10,7 @@
 //! stands before it are called broken ([`OF_ONE_FLIT`]). A flit that breaks others as the first of a stream is probably data: the answer
 //! names these rules, and no messages.
 
-use super::Status;
+use super::CommandStatus;
 use super::flit::DirArg;
 use anyhow::bail;
 use clap::Args;
@@ -23,10 +23,10 @@ use scalepool_protocols::wire::LayoutDef;
 use serde_json::Value;
 use std::io::{BufRead, Write, stdin};
 
-/// Turn the values of a signal into text, line by line: a process filter of GTKWave.
+/// Translate values of a signal into text, line by line, as a process filter for GTKWave.
 ///
-/// A line is a value as the viewer shows it in hexadecimal digits, the most significant first; leading zeros may be left out. Each line is
-/// answered by one line, at once. A value with `x` or `z`, or with more bits than the message or flit has, is returned as it is.
+/// An input line is a value in hexadecimal digits, as the viewer shows it, the most significant first; leading zeros may be left out.
+/// Each line is answered at once by one line. A value with `x` or `z`, or with more bits than the message or flit has, is returned as it is.
 ///
 /// Each flit is read as the first of a stream. If a rule depends on the flits before it, the answer says that the flit goes on
 /// from these, or breaks the rule, and shows no messages. A flit that is all data may look like messages here; `inspect` reads streams.
@@ -46,29 +46,29 @@ const OF_ONE_FLIT: [&str; 5] = ["CXL68-CRC-", "CXL68-PID-", "CXL256-CRC-", "CXL2
 const ALMP: &str = "almp";
 
 /// What a value is.
-enum Decoded {
+enum FilterValue {
     Message(&'static LayoutDef),
     Flit { protocol: &'static str, unit_bytes: usize, dir: Dir },
 }
 
 impl WaveFilter {
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         let decoded = self.decoded()?;
         for line in stdin().lock().split(b'\n') {
             let line = line?;
             writeln!(out, "{}", decoded.answer(String::from_utf8_lossy(&line).trim()))?;
             out.flush()?;
         }
-        Ok(Status::Good)
+        Ok(CommandStatus::Good)
     }
 
-    fn decoded(&self) -> anyhow::Result<Decoded> {
+    fn decoded(&self) -> anyhow::Result<FilterValue> {
         let Some(protocol) = PROTOCOLS.iter().find(|protocol| protocol.name == self.what) else {
             let layout = message::layout(&self.what)?;
             if self.dir.is_some() {
                 bail!("found --dir for the layout {}, expected it for flits only", self.what);
             }
-            return Ok(Decoded::Message(layout));
+            return Ok(FilterValue::Message(layout));
         };
         if protocol.name == "nvlink" {
             bail!(
@@ -76,20 +76,20 @@ impl WaveFilter {
             );
         }
         let Some(dir) = self.dir else { bail!("found no --dir, expected `down` or `up` for flits of {}", self.what) };
-        Ok(Decoded::Flit { protocol: protocol.name, unit_bytes: protocol.unit_bytes, dir: dir.into() })
+        Ok(FilterValue::Flit { protocol: protocol.name, unit_bytes: protocol.unit_bytes, dir: dir.into() })
     }
 }
 
-impl Decoded {
+impl FilterValue {
     /// The line for a value.
     fn answer(&self, value: &str) -> String {
         let len_bytes = match self {
-            Decoded::Message(layout) => layout.len_bytes(),
-            Decoded::Flit { unit_bytes, .. } => *unit_bytes,
+            FilterValue::Message(layout) => layout.len_bytes(),
+            FilterValue::Flit { unit_bytes, .. } => *unit_bytes,
         };
         let Some(bytes) = bytes_of(value, len_bytes) else { return value.to_owned() };
         match self {
-            Decoded::Message(layout) => {
+            FilterValue::Message(layout) => {
                 let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
                 if bits.checked_shr(layout.bits).unwrap_or(0) != 0 {
                     return value.to_owned();
@@ -99,7 +99,7 @@ impl Decoded {
                 let form = message::message_to_json(layout, bits);
                 told(&form, "") + &broken(found.iter().map(|violation| violation.rule))
             }
-            Decoded::Flit { protocol, dir, .. } => {
+            FilterValue::Flit { protocol, dir, .. } => {
                 self.flit(protocol, *dir, &bytes).unwrap_or_else(|error| error.to_string())
             }
         }
@@ -172,7 +172,7 @@ fn bytes_of(value: &str, len_bytes: usize) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn filter(what: &str, dir: Option<DirArg>) -> Decoded {
+    fn filter(what: &str, dir: Option<DirArg>) -> FilterValue {
         WaveFilter { what: what.into(), dir }.decoded().expect("known")
     }
 

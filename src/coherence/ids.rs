@@ -24,10 +24,10 @@ const SHOWN: usize = 8;
 
 /// A set of ports, or of agents by number. Equal sets are equal, hash alike and have one order, whatever was in them before.
 #[derive(Clone, PartialEq, Eq)]
-pub struct IdSet(Words);
+pub struct IdSet(IdWords);
 
 #[derive(Clone, PartialEq, Eq)]
-enum Words {
+enum IdWords {
     /// Members 0 to 63, a bit each.
     One(u64),
     /// Member n is bit n % 64 of word n / 64. There are at least two words, and the last one is not 0.
@@ -40,7 +40,7 @@ impl IdSet {
 
     /// Members 0 to 63, a bit each.
     pub const fn of_bits(bits: u64) -> Self {
-        Self(Words::One(bits))
+        Self(IdWords::One(bits))
     }
 
     /// One member.
@@ -52,8 +52,8 @@ impl IdSet {
 
     fn words(&self) -> &[u64] {
         match &self.0 {
-            Words::One(word) => std::slice::from_ref(word),
-            Words::Many(words) => words,
+            IdWords::One(word) => std::slice::from_ref(word),
+            IdWords::Many(words) => words,
         }
     }
 
@@ -62,7 +62,7 @@ impl IdSet {
         match words.iter().rposition(|word| *word != 0) {
             None => Self::EMPTY,
             Some(0) => Self::of_bits(words[0]),
-            Some(last) => Self(Words::Many(words[..=last].into())),
+            Some(last) => Self(IdWords::Many(words[..=last].into())),
         }
     }
 
@@ -75,13 +75,13 @@ impl IdSet {
     pub fn insert(&mut self, id: AgentPort) {
         let (at, bit) = (usize::from(id / WORD), 1 << (id % WORD));
         match &mut self.0 {
-            Words::One(word) if at == 0 => *word |= bit,
-            Words::Many(words) if at < words.len() => words[at] |= bit,
+            IdWords::One(word) if at == 0 => *word |= bit,
+            IdWords::Many(words) if at < words.len() => words[at] |= bit,
             _ => {
                 let mut words = self.words().to_vec();
                 words.resize(at + 1, 0);
                 words[at] |= bit;
-                self.0 = Words::Many(words.into());
+                self.0 = IdWords::Many(words.into());
             }
         }
     }
@@ -89,9 +89,9 @@ impl IdSet {
     /// Removes a member, if it is one.
     pub fn remove(&mut self, id: AgentPort) {
         match &mut self.0 {
-            Words::One(word) if id < WORD => *word &= !(1 << id),
-            Words::One(_) => {}
-            Words::Many(words) => {
+            IdWords::One(word) if id < WORD => *word &= !(1 << id),
+            IdWords::One(_) => {}
+            IdWords::Many(words) => {
                 if let Some(word) = words.get_mut(usize::from(id / WORD)) {
                     *word &= !(1 << (id % WORD));
                     if words.last() == Some(&0) {
@@ -119,7 +119,7 @@ impl IdSet {
     /// Adds all members of another set.
     pub fn add_all(&mut self, other: &Self) {
         match (&mut self.0, &other.0) {
-            (Words::One(own), Words::One(other)) => *own |= other,
+            (IdWords::One(own), IdWords::One(other)) => *own |= other,
             _ => {
                 let mut words = vec![0; self.words().len().max(other.words().len())];
                 for set in [&*self, other] {
@@ -133,7 +133,7 @@ impl IdSet {
     /// Those members that are not in another set.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
-        if let (Words::One(own), Words::One(other)) = (&self.0, &other.0) {
+        if let (IdWords::One(own), IdWords::One(other)) = (&self.0, &other.0) {
             return Self::of_bits(own & !other);
         }
         let mut words = self.words().to_vec();
@@ -148,7 +148,7 @@ impl IdSet {
 
     /// Whether it has no member.
     pub fn is_empty(&self) -> bool {
-        matches!(self.0, Words::One(0))
+        matches!(self.0, IdWords::One(0))
     }
 
     /// Number of members.
@@ -197,7 +197,7 @@ impl PartialOrd for IdSet {
 impl Hash for IdSet {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match &self.0 {
-            Words::One(word) if *word != u64::MAX => state.write_u64(*word),
+            IdWords::One(word) if *word != u64::MAX => state.write_u64(*word),
             _ => {
                 state.write_u64(u64::MAX);
                 self.words().hash(state);

@@ -8,10 +8,10 @@
 //!
 //! * Agents: [`cache`] (CXL.cache), [`mem`] (HDM-DB and HDM-H), [`bias`] (HDM-D). Each transition is a row of a table; a
 //!   message that no row allows is reported as an [`event::CoherenceEvent`].
-//! * [`config::CoherenceConfig`]: every choice that the fact sheet leaves open. [`rules`]: what it leaves no choice in.
+//! * [`config::CoherenceConfig`]: every choice that the fact sheet leaves open. [`rules`]: every decision that it prescribes.
 //! * [`ids`]: ports and sets of ports. [`lines`]: what an agent stores for each line, in a search and in a simulation.
 //! * [`order`]: which messages may pass which. [`monitor`]: the invariants V1 to V14. [`chart`]: message sequence charts.
-//! * [`clocked`]: agents as modules of the kernel. [`passive`]: what the messages of links alone tell.
+//! * [`clocked`]: agents as modules of the kernel. [`passive`]: checks that need only the messages of links.
 //! * [`thread`]: programs of cores, for litmus tests.
 //!
 //! Invariants: an agent never panics on a message; a wrong message changes nothing and is reported; equal inputs give

@@ -29,17 +29,17 @@ impl<T> OfLine for (LineAddr, T) {
 
 /// Entries by line. An entry has a place for as long as no entry is added or removed.
 #[derive(Debug, Clone)]
-pub struct LineMap<T>(Store<T>);
+pub struct LineMap<T>(LineStore<T>);
 
 #[derive(Debug, Clone)]
-enum Store<T> {
+enum LineStore<T> {
     /// Sorted by line.
     Few(Vec<T>),
-    Many(Box<Indexed<T>>),
+    Many(Box<IndexedLines<T>>),
 }
 
 #[derive(Debug, Clone)]
-struct Indexed<T> {
+struct IndexedLines<T> {
     /// Entries; those that no line leads to have been removed.
     places: Vec<T>,
     by_line: BTreeMap<LineAddr, usize>,
@@ -50,11 +50,11 @@ struct Indexed<T> {
 
 impl<T> Default for LineMap<T> {
     fn default() -> Self {
-        Self(Store::Few(Vec::new()))
+        Self(LineStore::Few(Vec::new()))
     }
 }
 
-impl<T: OfLine> Indexed<T> {
+impl<T: OfLine> IndexedLines<T> {
     fn new(entries: Vec<T>) -> Self {
         let by_line: BTreeMap<LineAddr, usize> = entries.iter().enumerate().map(|(at, e)| (e.line(), at)).collect();
         Self { touched: by_line.keys().copied().collect(), places: entries, by_line, free: Vec::new() }
@@ -86,8 +86,8 @@ impl<T: OfLine> LineMap<T> {
     /// Where the entry of a line is.
     fn find(&self, line: LineAddr) -> Option<usize> {
         match &self.0 {
-            Store::Few(entries) => entries.iter().position(|e| e.line() == line),
-            Store::Many(all) => all.by_line.get(&line).copied(),
+            LineStore::Few(entries) => entries.iter().position(|e| e.line() == line),
+            LineStore::Many(all) => all.by_line.get(&line).copied(),
         }
     }
 
@@ -95,8 +95,8 @@ impl<T: OfLine> LineMap<T> {
     #[inline]
     pub fn get(&self, line: LineAddr) -> Option<&T> {
         match &self.0 {
-            Store::Few(entries) => entries.iter().find(|e| e.line() == line),
-            Store::Many(all) => all.by_line.get(&line).map(|at| &all.places[*at]),
+            LineStore::Few(entries) => entries.iter().find(|e| e.line() == line),
+            LineStore::Many(all) => all.by_line.get(&line).map(|at| &all.places[*at]),
         }
     }
 
@@ -106,25 +106,25 @@ impl<T: OfLine> LineMap<T> {
             return at;
         }
         match &mut self.0 {
-            Store::Few(entries) if entries.len() < FEW => {
+            LineStore::Few(entries) if entries.len() < FEW => {
                 let at = entries.partition_point(|e| e.line() < line);
                 entries.insert(at, new(line));
                 at
             }
-            Store::Few(entries) => {
-                let mut all = Indexed::new(std::mem::take(entries));
+            LineStore::Few(entries) => {
+                let mut all = IndexedLines::new(std::mem::take(entries));
                 let at = all.insert(new(line));
-                self.0 = Store::Many(Box::new(all));
+                self.0 = LineStore::Many(Box::new(all));
                 at
             }
-            Store::Many(all) => all.insert(new(line)),
+            LineStore::Many(all) => all.insert(new(line)),
         }
     }
 
     /// The same for an entry that is about to be worked on.
     pub fn touch(&mut self, line: LineAddr, new: impl FnOnce(LineAddr) -> T) -> usize {
         let at = self.place(line, new);
-        if let Store::Many(all) = &mut self.0 {
+        if let LineStore::Many(all) = &mut self.0 {
             all.touched.insert(line);
         }
         at
@@ -135,10 +135,10 @@ impl<T: OfLine> LineMap<T> {
         let at = self.find(line);
         match (&mut self.0, at) {
             (_, None) => {}
-            (Store::Few(entries), Some(at)) => {
+            (LineStore::Few(entries), Some(at)) => {
                 entries.remove(at);
             }
-            (Store::Many(all), Some(at)) => {
+            (LineStore::Many(all), Some(at)) => {
                 all.by_line.remove(&line);
                 all.touched.remove(&line);
                 all.free.push(at);
@@ -149,9 +149,9 @@ impl<T: OfLine> LineMap<T> {
     /// Ends a step: removes what has gone of the entries that were touched. Those that are not open either are at rest now.
     pub fn settle(&mut self, has_gone: impl Fn(&T) -> bool, is_open: impl Fn(&T) -> bool) {
         match &mut self.0 {
-            Store::Few(entries) => entries.retain(|e| !has_gone(e)),
-            Store::Many(all) => {
-                let Indexed { places, by_line, free, touched } = &mut **all;
+            LineStore::Few(entries) => entries.retain(|e| !has_gone(e)),
+            LineStore::Many(all) => {
+                let IndexedLines { places, by_line, free, touched } = &mut **all;
                 touched.retain(|line| {
                     let Some(&at) = by_line.get(line) else { return false };
                     if has_gone(&places[at]) {
@@ -168,8 +168,8 @@ impl<T: OfLine> LineMap<T> {
     /// All entries that may be open, by line: all of a few.
     pub fn open(&self) -> impl Iterator<Item = &T> {
         let (few, many) = match &self.0 {
-            Store::Few(entries) => (entries.as_slice(), None),
-            Store::Many(all) => (Default::default(), Some(all.open_places().map(|at| &all.places[at]))),
+            LineStore::Few(entries) => (entries.as_slice(), None),
+            LineStore::Many(all) => (Default::default(), Some(all.open_places().map(|at| &all.places[at]))),
         };
         few.iter().chain(many.into_iter().flatten())
     }
@@ -177,16 +177,16 @@ impl<T: OfLine> LineMap<T> {
     /// The place of the first entry of a kind, among those that may be open.
     pub fn first_open(&self, is_wanted: impl Fn(&T) -> bool) -> Option<usize> {
         match &self.0 {
-            Store::Few(entries) => entries.iter().position(is_wanted),
-            Store::Many(all) => all.open_places().find(|at| is_wanted(&all.places[*at])),
+            LineStore::Few(entries) => entries.iter().position(is_wanted),
+            LineStore::Many(all) => all.open_places().find(|at| is_wanted(&all.places[*at])),
         }
     }
 
     /// All entries, by line.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let (few, many) = match &self.0 {
-            Store::Few(entries) => (entries.as_slice(), None),
-            Store::Many(all) => (Default::default(), Some(all.by_line.values().map(|at| &all.places[*at]))),
+            LineStore::Few(entries) => (entries.as_slice(), None),
+            LineStore::Many(all) => (Default::default(), Some(all.by_line.values().map(|at| &all.places[*at]))),
         };
         few.iter().chain(many.into_iter().flatten())
     }
@@ -194,9 +194,9 @@ impl<T: OfLine> LineMap<T> {
     /// All entries, in any order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         let (few, many) = match &mut self.0 {
-            Store::Few(entries) => (entries.as_mut_slice(), None),
-            Store::Many(all) => {
-                let Indexed { places, by_line, .. } = &mut **all;
+            LineStore::Few(entries) => (entries.as_mut_slice(), None),
+            LineStore::Many(all) => {
+                let IndexedLines { places, by_line, .. } = &mut **all;
                 let is_here = |at: usize, e: &T| by_line.get(&e.line()) == Some(&at);
                 let here = places.iter_mut().enumerate().filter(move |(at, e)| is_here(*at, e));
                 (Default::default(), Some(here.map(|(_, e)| e)))
@@ -208,8 +208,8 @@ impl<T: OfLine> LineMap<T> {
     /// Number of entries.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Store::Few(entries) => entries.len(),
-            Store::Many(all) => all.by_line.len(),
+            LineStore::Few(entries) => entries.len(),
+            LineStore::Many(all) => all.by_line.len(),
         }
     }
 
@@ -224,8 +224,8 @@ impl<T> Index<usize> for LineMap<T> {
 
     fn index(&self, at: usize) -> &T {
         match &self.0 {
-            Store::Few(entries) => &entries[at],
-            Store::Many(all) => &all.places[at],
+            LineStore::Few(entries) => &entries[at],
+            LineStore::Many(all) => &all.places[at],
         }
     }
 }
@@ -233,8 +233,8 @@ impl<T> Index<usize> for LineMap<T> {
 impl<T> IndexMut<usize> for LineMap<T> {
     fn index_mut(&mut self, at: usize) -> &mut T {
         match &mut self.0 {
-            Store::Few(entries) => &mut entries[at],
-            Store::Many(all) => &mut all.places[at],
+            LineStore::Few(entries) => &mut entries[at],
+            LineStore::Many(all) => &mut all.places[at],
         }
     }
 }
@@ -242,7 +242,7 @@ impl<T> IndexMut<usize> for LineMap<T> {
 impl<T: OfLine + PartialEq> PartialEq for LineMap<T> {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Store::Few(own), Store::Few(other)) => own == other,
+            (LineStore::Few(own), LineStore::Few(other)) => own == other,
             _ => self.iter().eq(other.iter()),
         }
     }
@@ -266,8 +266,8 @@ impl<T: OfLine + Hash> Hash for LineMap<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.len());
         match &self.0 {
-            Store::Few(entries) => entries.iter().for_each(|entry| entry.hash(state)),
-            Store::Many(_) => self.iter().for_each(|entry| entry.hash(state)),
+            LineStore::Few(entries) => entries.iter().for_each(|entry| entry.hash(state)),
+            LineStore::Many(_) => self.iter().for_each(|entry| entry.hash(state)),
         }
     }
 }

@@ -99,7 +99,7 @@ pub enum LaneFault {
 const STARVED_DELIVERIES: u32 = 32;
 
 #[derive(Debug, Clone)]
-struct Held {
+struct HeldMessage {
     channel: CoherenceChannel,
     msg: Option<Msg<CacheLine>>,
     passed_by: u32,
@@ -111,7 +111,7 @@ pub struct Lane {
     credits: u64,
     fabric: bool,
     fault: Option<LaneFault>,
-    held: Vec<Held>,
+    held: Vec<HeldMessage>,
     used: BTreeMap<CoherenceChannel, u64>,
     watches: BTreeMap<CoherenceChannel, CreditWatch>,
     /// Broken rules that the watch saw.
@@ -150,7 +150,7 @@ impl Lane {
         let credits = self.credits;
         let watch = self.watches.entry(channel).or_insert_with(|| CreditWatch::new(channel.to_string(), credits));
         watch.send(&mut self.events);
-        self.held.push(Held { channel, msg, passed_by: 0 });
+        self.held.push(HeldMessage { channel, msg, passed_by: 0 });
         true
     }
 

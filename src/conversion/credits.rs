@@ -60,7 +60,7 @@ pub struct CreditPool {
 
 /// What is counted of a pool.
 #[derive(Debug, Clone, Copy)]
-struct PoolCounts {
+struct CreditCounts {
     depth: u64,
     given: u64,
     spent: u64,
@@ -68,7 +68,7 @@ struct PoolCounts {
     lacked: u64,
 }
 
-impl PoolCounts {
+impl CreditCounts {
     /// Credits that were given and are not spent.
     fn out(&self) -> u64 {
         self.given.saturating_sub(self.spent)
@@ -235,16 +235,16 @@ fn spending(message: &BridgeMessage) -> [(&'static str, Option<u8>, u64); 2] {
 }
 
 /// All pools.
-pub(crate) struct CreditBook {
+pub(crate) struct PortCredits {
     sides: CreditSides,
-    pools: OrderedMap<CreditKey, PoolCounts>,
+    pools: OrderedMap<CreditKey, CreditCounts>,
 }
 
-impl CreditBook {
+impl PortCredits {
     /// These pools, without a credit.
-    pub fn new(sides: CreditSides, pools: &[CreditPool]) -> CreditBook {
-        let counts = |pool: &CreditPool| (pool.key, PoolCounts { depth: pool.depth, given: 0, spent: 0, lacked: 0 });
-        CreditBook { sides, pools: pools.iter().map(counts).collect() }
+    pub fn new(sides: CreditSides, pools: &[CreditPool]) -> PortCredits {
+        let counts = |pool: &CreditPool| (pool.key, CreditCounts { depth: pool.depth, given: 0, spent: 0, lacked: 0 });
+        PortCredits { sides, pools: pools.iter().map(counts).collect() }
     }
 
     /// Credits are given: `{"point":"sent","port":0,"class":"m2s_req","count":4}`.

@@ -41,13 +41,13 @@ pub struct ExportedConfig {
 }
 
 /// What waits for an entry of the inbound half.
-enum Ask {
+enum QueuedEntry {
     Message(Msg<CacheLine>),
     Atomic(OwnerAtomic),
 }
 
 /// Something to be done.
-enum Work {
+enum ExportedWork {
     Home(AgentPort, Msg<CacheLine>),
     Hairpin(BridgeStep),
     Inbound(InboundStep),
@@ -67,10 +67,10 @@ pub(crate) struct ExportedHalf {
     accelerators: AcceleratorPorts,
     /// Messages that the home does not take yet, in the order in which they came.
     waiting: Vec<(AgentPort, Msg<CacheLine>)>,
-    asks: VecDeque<Ask>,
+    asks: VecDeque<QueuedEntry>,
     /// Snoops that are not answered: CXL port and BITag.
     snoops: OrderedSet<(usize, u16)>,
-    work: VecDeque<Work>,
+    work: VecDeque<ExportedWork>,
     events: Vec<BridgeEvent>,
     findings: Vec<ReferenceFinding>,
 }
@@ -128,7 +128,7 @@ impl ExportedHalf {
         if let Msg::M2sBirsp { bi_tag, .. } = msg {
             self.snoops.remove(&(port, bi_tag));
         }
-        self.work.push_back(Work::Home(port as AgentPort, msg));
+        self.work.push_back(ExportedWork::Home(port as AgentPort, msg));
         self.run()
     }
 
@@ -155,9 +155,9 @@ impl ExportedHalf {
     fn run(&mut self) -> Made {
         loop {
             match self.work.pop_front() {
-                Some(Work::Home(port, msg)) => self.waiting.push((port, msg)),
-                Some(Work::Hairpin(step)) => self.follow_hairpin(step),
-                Some(Work::Inbound(step)) => self.follow_inbound(step),
+                Some(ExportedWork::Home(port, msg)) => self.waiting.push((port, msg)),
+                Some(ExportedWork::Hairpin(step)) => self.follow_hairpin(step),
+                Some(ExportedWork::Inbound(step)) => self.follow_inbound(step),
                 None if self.enter_home() || self.enter_inbound() => (),
                 None => break,
             }
@@ -184,7 +184,7 @@ impl ExportedHalf {
             match port.checked_sub(self.holders) {
                 None => self.leave(usize::from(port), msg),
                 Some(0) if self.hairpin.is_some() => self.outbound(|hairpin, out| hairpin.receive(0, msg, out)),
-                Some(_) => self.asks.push_back(Ask::Message(msg)),
+                Some(_) => self.asks.push_back(QueuedEntry::Message(msg)),
             }
         }
         true
@@ -204,11 +204,11 @@ impl ExportedHalf {
         let Some(ask) = self.inbound.has_room().then(|| self.asks.pop_front()).flatten() else { return false };
         let mut out = InboundOutput::default();
         let entry = match ask {
-            Ask::Message(msg) => {
+            QueuedEntry::Message(msg) => {
                 let source = InboundSource { class: InboundClass::Db, ..InboundSource::default() };
                 self.inbound.admit(source, msg, &mut out)
             }
-            Ask::Atomic(ask) => self.inbound.admit_atomic(ask),
+            QueuedEntry::Atomic(ask) => self.inbound.admit_atomic(ask),
         };
         entry.into_iter().for_each(|entry| self.inbound.start(entry, &mut out));
         self.note_inbound(out);
@@ -217,7 +217,7 @@ impl ExportedHalf {
 
     fn note_inbound(&mut self, out: InboundOutput) {
         self.findings.extend(out.findings.into_iter().map(ReferenceFinding::from));
-        self.work.extend(out.steps.into_iter().map(Work::Inbound));
+        self.work.extend(out.steps.into_iter().map(ExportedWork::Inbound));
     }
 
     fn follow_inbound(&mut self, step: InboundStep) {
@@ -233,7 +233,7 @@ impl ExportedHalf {
                     self.outbound(|hairpin, out| hairpin.receive_owner(answer, out));
                 } else if let Some((_, answer)) = self.inbound.answer(entry) {
                     let memory = self.holders + AgentPort::from(self.hairpin.is_some());
-                    self.work.push_back(Work::Home(memory, answer));
+                    self.work.push_back(ExportedWork::Home(memory, answer));
                 }
                 self.inbound.left(entry);
             }
@@ -250,7 +250,7 @@ impl ExportedHalf {
         let mut out = BridgeOutput::default();
         work(hairpin, &mut out);
         self.findings.extend(out.findings.into_iter().map(ReferenceFinding::from));
-        self.work.extend(out.steps.into_iter().map(Work::Hairpin));
+        self.work.extend(out.steps.into_iter().map(ExportedWork::Hairpin));
     }
 
     fn follow_hairpin(&mut self, step: BridgeStep) {
@@ -259,9 +259,9 @@ impl ExportedHalf {
                 if let Some(BridgeActor::Child(child)) = by {
                     self.outbound(|hairpin, out| hairpin.sent(child, &msg, out));
                 }
-                self.work.push_back(Work::Home(self.holders, msg));
+                self.work.push_back(ExportedWork::Home(self.holders, msg));
             }
-            BridgeStep::AskOwner(ask) => self.asks.push_back(Ask::Atomic(ask)),
+            BridgeStep::AskOwner(ask) => self.asks.push_back(QueuedEntry::Atomic(ask)),
             BridgeStep::Respond { entry } => {
                 let (Some(hairpin), accelerators) = (&mut self.hairpin, &self.accelerators) else { return };
                 let event = hairpin.response(entry).and_then(|(port, response)| {

@@ -51,6 +51,31 @@ pub struct CxlMessage {
     pub traffic_class: u8,
 }
 
+impl CxlMessage {
+    /// The message as a link brings it; identifiers of a fabric are not kept.
+    pub fn of_link(link: &Message) -> CxlMessage {
+        let (ld_id, traffic_class) = match link {
+            Message::M2sReq(header) => (header.ld_id, header.tc),
+            Message::M2sRwd(header, _) => (header.ld_id, header.tc),
+            Message::S2mNdr(header) => (header.ld_id, 0),
+            Message::S2mDrs(header, _) => (header.ld_id, 0),
+            _ => (0, 0),
+        };
+        CxlMessage { msg: message::from_link(link), ld_id, traffic_class }
+    }
+
+    /// The message as a link takes it; `route` has the identifiers of a fabric, its logical device is that of the message.
+    pub fn to_link(&self, route: PeerRoute) -> Message {
+        let mut link = self.msg.to_link(PeerRoute { ld_id: self.ld_id, ..route });
+        match &mut link {
+            Message::M2sReq(header) => header.tc = self.traffic_class,
+            Message::M2sRwd(header, _) => header.tc = self.traffic_class,
+            _ => (),
+        }
+        link
+    }
+}
+
 /// A message at a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BridgeMessage {
@@ -339,13 +364,7 @@ fn nvlink_from_json(form: &Object) -> Result<BridgeMessage, FormError> {
 }
 
 fn cxl_to_json(message: &CxlMessage) -> Value {
-    let CxlMessage { msg, ld_id, traffic_class } = *message;
-    let mut link = msg.to_link(PeerRoute { ld_id, ..PeerRoute::default() });
-    match &mut link {
-        Message::M2sReq(header) => header.tc = traffic_class,
-        Message::M2sRwd(header, _) => header.tc = traffic_class,
-        _ => (),
-    }
+    let link = message.to_link(PeerRoute::default());
     // Messages of agents have a form in 256B flits.
     let Ok((def, bits)) = link.spell(MessageForm::Hbr) else { return Value::Null };
     let mut form = head(def, bits, |name| !def.fields.iter().any(|field| field.name == name && field.reserved));
@@ -377,14 +396,7 @@ fn cxl_from_json(class: Class, def: &'static LayoutDef, form: &Object) -> Result
     let data = line.map(|line| Data { byte_enables, ..Data::line(line) });
     let found = scalepool_protocols::cxl::cxl256::stream::Cxl256Message { class, bits, data };
     let link = Message::from_cxl256(&found, Routing::Hbr);
-    let (ld_id, traffic_class) = match &link {
-        Message::M2sReq(header) => (header.ld_id, header.tc),
-        Message::M2sRwd(header, _) => (header.ld_id, header.tc),
-        Message::S2mNdr(header) => (header.ld_id, 0),
-        Message::S2mDrs(header, _) => (header.ld_id, 0),
-        _ => (0, 0),
-    };
-    Ok(BridgeMessage::Cxl(CxlMessage { msg: message::from_link(&link), ld_id, traffic_class }))
+    Ok(BridgeMessage::Cxl(CxlMessage::of_link(&link)))
 }
 
 /// Refuses a header that says something else than what is beside it, or something that the bridge does not have: fields that are left out

@@ -119,7 +119,7 @@ impl From<BridgeFinding> for ReferenceFinding {
     }
 }
 
-enum Half {
+enum ConversionHalf {
     Outbound(Box<OutboundBridge>),
     Inbound(Box<InboundBridge>, AcceleratorPorts),
     Bar(Box<BarTarget>, AcceleratorPorts),
@@ -130,7 +130,7 @@ enum Half {
 pub struct ReferenceBridge {
     protocol: AcceleratorProtocol,
     own: u16,
-    half: Half,
+    half: ConversionHalf,
     codec: NvlConfig,
     /// Windows of all epochs of a half with a cache, whose lines outlive them.
     cached: Vec<BridgeWindows>,
@@ -158,10 +158,12 @@ impl ReferenceBridge {
         };
         let accelerators = AcceleratorPorts::new(config.protocol, config.own, config.ports);
         let half = match config.half {
-            BridgeHalf::Outbound(config) => Half::Outbound(Box::new(OutboundBridge::new(*config))),
-            BridgeHalf::Inbound(config) => Half::Inbound(Box::new(InboundBridge::new(config)), accelerators),
-            BridgeHalf::Bar(config) => Half::Bar(Box::new(BarTarget::new(config)), accelerators),
-            BridgeHalf::Exported(config) => Half::Exported(Box::new(ExportedHalf::new(*config, accelerators))),
+            BridgeHalf::Outbound(config) => ConversionHalf::Outbound(Box::new(OutboundBridge::new(*config))),
+            BridgeHalf::Inbound(config) => ConversionHalf::Inbound(Box::new(InboundBridge::new(config)), accelerators),
+            BridgeHalf::Bar(config) => ConversionHalf::Bar(Box::new(BarTarget::new(config)), accelerators),
+            BridgeHalf::Exported(config) => {
+                ConversionHalf::Exported(Box::new(ExportedHalf::new(*config, accelerators)))
+            }
         };
         ReferenceBridge {
             protocol: config.protocol,
@@ -180,37 +182,37 @@ impl ReferenceBridge {
     /// Transactions that have an entry, and what a cache writes back.
     pub fn open(&self) -> usize {
         match &self.half {
-            Half::Outbound(bridge) => bridge.open(),
-            Half::Inbound(bridge, _) => bridge.open(),
-            Half::Bar(target, _) => target.open(),
-            Half::Exported(half) => half.open(),
+            ConversionHalf::Outbound(bridge) => bridge.open(),
+            ConversionHalf::Inbound(bridge, _) => bridge.open(),
+            ConversionHalf::Bar(target, _) => target.open(),
+            ConversionHalf::Exported(half) => half.open(),
         }
     }
 
     /// Whether an answer with this tag of the model, of CXL.cache this CQID, is still to come at a port.
     pub fn awaits(&self, port: usize, tag: u16) -> bool {
         match &self.half {
-            Half::Outbound(bridge) => match bridge.write_back_of(port, tag) {
+            ConversionHalf::Outbound(bridge) => match bridge.write_back_of(port, tag) {
                 Some(n) => bridge.write_backs().get(n).is_some(),
                 None => {
                     let child = bridge.child_of(ChildId::of_tag(tag)).filter(|child| child.port == port);
                     child.is_some_and(|child| child.awaited.completion || child.awaited.data || child.awaited.ack)
                 }
             },
-            Half::Inbound(_, accelerators) | Half::Bar(_, accelerators) => accelerators.awaits(tag),
-            Half::Exported(half) => half.awaits(tag),
+            ConversionHalf::Inbound(_, accelerators) | ConversionHalf::Bar(_, accelerators) => accelerators.awaits(tag),
+            ConversionHalf::Exported(half) => half.awaits(tag),
         }
     }
 
     /// Whether the answer to a snoop with this BITag of the model is still to come at a CXL port.
     pub(crate) fn awaits_snoop(&self, port: usize, tag: u16) -> bool {
-        matches!(&self.half, Half::Exported(half) if half.awaits_snoop(port, tag))
+        matches!(&self.half, ConversionHalf::Exported(half) if half.awaits_snoop(port, tag))
     }
 
     /// Bytes of an element, and the bytes of the elements, of the sum of floating point numbers that is done under a tag of the model at a
     /// port.
     pub(crate) fn float_elements(&self, port: usize, tag: u16) -> Option<(usize, u64)> {
-        let Half::Outbound(bridge) = &self.half else { return None };
+        let ConversionHalf::Outbound(bridge) = &self.half else { return None };
         let is_write_back = bridge.write_back_of(port, tag).is_some();
         let child = bridge.child_of(ChildId::of_tag(tag)).filter(|_| !is_write_back)?;
         child.atomic.as_ref()?.float_elements()
@@ -218,7 +220,7 @@ impl ReferenceBridge {
 
     /// The same of the data that leave for a host because of an answer of it, or of its snoop: they have no tag of the bridge.
     pub(crate) fn float_elements_behind(&self, port: usize, answer: &BridgeMessage) -> Option<(usize, u64)> {
-        let Half::Outbound(bridge) = &self.half else { return None };
+        let ConversionHalf::Outbound(bridge) = &self.half else { return None };
         let BridgeMessage::Cxl(CxlMessage { msg, .. }) = answer else { return None };
         match *msg {
             Msg::H2dRsp { cqid, .. } | Msg::H2dData { cqid, .. } => self.float_elements(port, cqid),
@@ -240,11 +242,12 @@ impl ReferenceBridge {
     /// address of class MN by another port than earlier ones did, since the model has no registers by which the cache is flushed before.
     pub fn commit(&mut self, form: &Value) -> Result<bool, FormError> {
         let windows = committed(form, self.protocol)?;
-        let other_sort = || other_sort(&windows, &self.host_ports).filter(|_| matches!(self.half, Half::Outbound(_)));
+        let other_sort =
+            || other_sort(&windows, &self.host_ports).filter(|_| matches!(self.half, ConversionHalf::Outbound(_)));
         if let Some(found) = self.io_without_tags(&windows).or_else(other_sort) {
             return Err(found);
         }
-        let Half::Outbound(bridge) = &mut self.half else {
+        let ConversionHalf::Outbound(bridge) = &mut self.half else {
             return Err(FormError::new(
                 "commit",
                 "an inbound half",
@@ -275,7 +278,7 @@ impl ReferenceBridge {
 
     /// Whether a commit waits for requests that are under way.
     pub fn is_committing(&self) -> bool {
-        self.is_held || matches!(&self.half, Half::Outbound(bridge) if bridge.is_committing())
+        self.is_held || matches!(&self.half, ConversionHalf::Outbound(bridge) if bridge.is_committing())
     }
 
     /// The commit that was just done waits, until it is released, even if nothing is under way here.
@@ -285,7 +288,7 @@ impl ReferenceBridge {
 
     /// A commit that is held waits no longer than the model itself needs.
     pub(crate) fn release_commit(&mut self) {
-        self.is_held &= matches!(&self.half, Half::Outbound(bridge) if bridge.is_committing());
+        self.is_held &= matches!(&self.half, ConversionHalf::Outbound(bridge) if bridge.is_committing());
     }
 
     /// Why a request has no entry.
@@ -296,15 +299,15 @@ impl ReferenceBridge {
     fn misplaced(&self, point: BridgePoint, message: &BridgeMessage) -> ReferenceError {
         let protocol = self.protocol.name();
         let expected = match (&self.half, point) {
-            (Half::Outbound(_), BridgePoint::Request) => {
+            (ConversionHalf::Outbound(_), BridgePoint::Request) => {
                 format!("a request of the accelerators, which speak {protocol}")
             }
-            (Half::Outbound(_), _) => {
+            (ConversionHalf::Outbound(_), _) => {
                 "S2M NDR, DRS or BISnp of cxl256, of a host H2D Req, Rsp or Data, or a completion of CXL.io".to_owned()
             }
-            (Half::Inbound(..), BridgePoint::Request) => "M2S Req or RwD of cxl256".to_owned(),
-            (Half::Bar(..), BridgePoint::Request) => "MRd, MWr or an atomic of CXL.io".to_owned(),
-            (Half::Exported(half), BridgePoint::Request) => {
+            (ConversionHalf::Inbound(..), BridgePoint::Request) => "M2S Req or RwD of cxl256".to_owned(),
+            (ConversionHalf::Bar(..), BridgePoint::Request) => "MRd, MWr or an atomic of CXL.io".to_owned(),
+            (ConversionHalf::Exported(half), BridgePoint::Request) => {
                 let last = half.holders() - 1;
                 let holders = format!("M2S Req, RwD or BIRsp of cxl256 with LD-ID 0 at ports 0 to {last}");
                 match half.has_hairpin() {
@@ -328,12 +331,16 @@ impl ReferenceBridge {
     pub fn request(&mut self, port: usize, message: &BridgeMessage) -> Result<Vec<BridgeEvent>, ReferenceError> {
         let (misplaced, full) = (self.misplaced(BridgePoint::Request, message), self.full());
         match (&mut self.half, message) {
-            (Half::Outbound(bridge), BridgeMessage::Upli(transfer)) if self.protocol == AcceleratorProtocol::Ualink => {
+            (ConversionHalf::Outbound(bridge), BridgeMessage::Upli(transfer))
+                if self.protocol == AcceleratorProtocol::Ualink =>
+            {
                 let request = outbound::upli::asked(transfer).ok_or(misplaced)?;
                 let entry = (!self.is_held).then(|| bridge.admit(port, request)).flatten().ok_or(full)?;
                 Ok(self.outbound(|bridge, out| bridge.start(entry, out)))
             }
-            (Half::Outbound(bridge), BridgeMessage::Nvlink(asked)) if self.protocol == AcceleratorProtocol::Nvlink => {
+            (ConversionHalf::Outbound(bridge), BridgeMessage::Nvlink(asked))
+                if self.protocol == AcceleratorProtocol::Nvlink =>
+            {
                 if !matches!(asked.op.class(), Some(Class::Posted | Class::NonPosted)) {
                     return Err(misplaced);
                 }
@@ -342,7 +349,7 @@ impl ReferenceBridge {
                 let entry = (!self.is_held).then(|| bridge.admit(port, request)).flatten().ok_or(full)?;
                 Ok(self.outbound(|bridge, out| bridge.start(entry, out)))
             }
-            (Half::Inbound(bridge, _), BridgeMessage::Cxl(CxlMessage { msg, ld_id, traffic_class })) => {
+            (ConversionHalf::Inbound(bridge, _), BridgeMessage::Cxl(CxlMessage { msg, ld_id, traffic_class })) => {
                 if !matches!(msg, Msg::M2sReq { .. } | Msg::M2sRwd { .. }) {
                     return Err(misplaced);
                 }
@@ -354,7 +361,7 @@ impl ReferenceBridge {
                 bridge.start(entry, &mut out);
                 Ok(self.inbound_steps(out))
             }
-            (Half::Bar(target, _), BridgeMessage::Tlp(tlp)) => {
+            (ConversionHalf::Bar(target, _), BridgeMessage::Tlp(tlp)) => {
                 if matches!(tlp.kind, TlpKind::Completion { .. }) {
                     return Err(misplaced);
                 }
@@ -366,7 +373,7 @@ impl ReferenceBridge {
                 target.start(request, false, &mut out);
                 Ok(self.bar_steps(out))
             }
-            (Half::Exported(half), BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, .. })) => {
+            (ConversionHalf::Exported(half), BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, .. })) => {
                 let is_of_holder = matches!(msg, Msg::M2sReq { .. } | Msg::M2sRwd { .. } | Msg::M2sBirsp { .. });
                 if !is_of_holder || port >= half.holders() {
                     return Err(misplaced);
@@ -374,14 +381,14 @@ impl ReferenceBridge {
                 let made = half.holder_asks(port, *msg);
                 Ok(self.made(made))
             }
-            (Half::Exported(half), BridgeMessage::Upli(transfer))
+            (ConversionHalf::Exported(half), BridgeMessage::Upli(transfer))
                 if half.has_hairpin() && self.protocol == AcceleratorProtocol::Ualink =>
             {
                 let request = outbound::upli::asked(transfer).ok_or(misplaced)?;
                 let made = half.accelerator_asks(port, request).ok_or(full)?;
                 Ok(self.made(made))
             }
-            (Half::Exported(half), BridgeMessage::Nvlink(asked))
+            (ConversionHalf::Exported(half), BridgeMessage::Nvlink(asked))
                 if half.has_hairpin() && self.protocol == AcceleratorProtocol::Nvlink =>
             {
                 if !matches!(asked.op.class(), Some(Class::Posted | Class::NonPosted)) {
@@ -422,7 +429,7 @@ impl ReferenceBridge {
     pub fn answer(&mut self, port: usize, message: &BridgeMessage) -> Result<Vec<BridgeEvent>, ReferenceError> {
         let misplaced = self.misplaced(BridgePoint::Answer, message);
         match (&mut self.half, message) {
-            (Half::Outbound(_), BridgeMessage::Cxl(CxlMessage { msg, .. })) => {
+            (ConversionHalf::Outbound(_), BridgeMessage::Cxl(CxlMessage { msg, .. })) => {
                 let is_of_memory = matches!(msg, Msg::S2mNdr { .. } | Msg::S2mDrs { .. } | Msg::S2mBisnp { .. });
                 let is_of_host = matches!(msg, Msg::H2dReq { .. } | Msg::H2dRsp { .. } | Msg::H2dData { .. });
                 if !is_of_memory && !is_of_host {
@@ -430,13 +437,13 @@ impl ReferenceBridge {
                 }
                 Ok(self.outbound(|bridge, out| bridge.receive(port, *msg, out)))
             }
-            (Half::Outbound(_), BridgeMessage::Tlp(tlp)) => {
+            (ConversionHalf::Outbound(_), BridgeMessage::Tlp(tlp)) => {
                 if !matches!(tlp.kind, TlpKind::Completion { .. }) {
                     return Err(misplaced);
                 }
                 Ok(self.outbound(|bridge, out| bridge.receive_tlp(port, tlp, out)))
             }
-            (Half::Inbound(bridge, accelerators), message) => {
+            (ConversionHalf::Inbound(bridge, accelerators), message) => {
                 let answer = accelerators.answered(message, &mut self.findings).ok_or(misplaced)?;
                 let mut out = InboundOutput::default();
                 if let Some(AcceleratorAnswer { tag, status, lines }) = answer {
@@ -444,7 +451,7 @@ impl ReferenceBridge {
                 }
                 Ok(self.inbound_steps(out))
             }
-            (Half::Bar(target, accelerators), message) => {
+            (ConversionHalf::Bar(target, accelerators), message) => {
                 let answer = accelerators.answered(message, &mut self.findings).ok_or(misplaced)?;
                 let mut out = BarOutput::default();
                 if let Some(AcceleratorAnswer { tag, status, lines }) = answer {
@@ -452,7 +459,7 @@ impl ReferenceBridge {
                 }
                 Ok(self.bar_steps(out))
             }
-            (Half::Exported(half), message) => {
+            (ConversionHalf::Exported(half), message) => {
                 let made = half.accelerator_answers(message).ok_or(misplaced)?;
                 Ok(self.made(made))
             }
@@ -462,7 +469,7 @@ impl ReferenceBridge {
 
     /// Does something to the outbound half and all that follows.
     fn outbound(&mut self, work: impl FnOnce(&mut OutboundBridge, &mut BridgeOutput)) -> Vec<BridgeEvent> {
-        let Half::Outbound(bridge) = &mut self.half else { return Vec::new() };
+        let ConversionHalf::Outbound(bridge) = &mut self.half else { return Vec::new() };
         let (mut out, mut events) = (BridgeOutput::default(), Vec::new());
         work(bridge, &mut out);
         self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
@@ -522,7 +529,7 @@ impl ReferenceBridge {
 
     /// What follows from steps of the half behind a BAR.
     fn bar_steps(&mut self, mut out: BarOutput) -> Vec<BridgeEvent> {
-        let Half::Bar(target, accelerators) = &mut self.half else { return Vec::new() };
+        let ConversionHalf::Bar(target, accelerators) = &mut self.half else { return Vec::new() };
         let mut events = Vec::new();
         let mut steps: VecDeque<BarStep> = out.steps.drain(..).collect();
         while let Some(step) = steps.pop_front() {
@@ -546,7 +553,7 @@ impl ReferenceBridge {
 
     /// What follows from steps of the inbound half.
     fn inbound_steps(&mut self, mut out: InboundOutput) -> Vec<BridgeEvent> {
-        let Half::Inbound(bridge, accelerators) = &mut self.half else { return Vec::new() };
+        let ConversionHalf::Inbound(bridge, accelerators) = &mut self.half else { return Vec::new() };
         self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
         let mut events = Vec::new();
         let mut steps: VecDeque<InboundStep> = out.steps.drain(..).collect();

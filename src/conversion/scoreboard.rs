@@ -19,7 +19,7 @@
 //! stands for that of the model; the answer with tag 9 is given to the model; when both are answered the model expects the response.
 
 use super::config::{BridgeHalf, ReferenceConfig};
-use super::credits::{CreditBook, CreditFault, CreditSides};
+use super::credits::{CreditFault, CreditSides, PortCredits};
 use super::meaning::{OwedResponse, asker, meant, same_nan};
 use super::message::{BridgeMessage, CxlMessage};
 use super::model::{BridgeEvent, BridgePoint, ReferenceBridge, ReferenceError};
@@ -92,7 +92,7 @@ pub struct BridgeScoreboard {
     snoop_tags: OrderedMap<(usize, u16), u16>,
     /// What responses have to bring, by port, source and tag of their requests.
     asked: OrderedMap<(usize, u16, u16), Vec<OwedResponse>>,
-    credits: CreditBook,
+    credits: PortCredits,
     /// Responses of a source keep the order of its requests.
     is_strict: bool,
     /// Reads of several lines are answered beat by beat.
@@ -116,7 +116,7 @@ impl BridgeScoreboard {
         let sides = CreditSides { protocol: config.protocol, is_inbound, has_hairpin, ports: config.ports };
         let is_strict = asking.is_some_and(|half| half.order == BridgeOrder::Sources);
         let single_beat = asking.is_some_and(|half| half.single_beat);
-        let credits = CreditBook::new(sides, &config.credits);
+        let credits = PortCredits::new(sides, &config.credits);
         let mut model = ReferenceBridge::new(config);
         model.waits_for_pulled();
         BridgeScoreboard {

@@ -51,8 +51,16 @@ pub(crate) fn from_json(def: &'static LayoutDef, form: &Object) -> Result<Bridge
     if let Some(data) = form.get("data") {
         bytes.extend(number::bytes_of(text(data, "data", "a string of hexadecimal digits")?, "data")?);
     }
+    of_bytes(&bytes, TlpForm::NonFlit)
+}
+
+/// The message of the bytes of a TLP, as they stand in this mode.
+///
+/// # Errors
+/// What is no TLP, or one that does not pass at a bridge.
+pub fn of_bytes(bytes: &[u8], form: TlpForm) -> Result<BridgeMessage, FormError> {
     let wrong = |found: String| FormError::new("message", found, "a TLP whose header says what its data are");
-    let tlp = Tlp::decode(&bytes, TlpForm::NonFlit).map_err(|error| wrong(error.to_string()))?;
+    let tlp = Tlp::decode(bytes, form).map_err(|error| wrong(error.to_string()))?;
     let is_known = matches!(
         tlp.kind,
         TlpKind::MemRead { .. } | TlpKind::MemWrite { .. } | TlpKind::Atomic { .. } | TlpKind::Completion { .. }

@@ -59,7 +59,7 @@ const UIO_AT: u64 = BAR_STRIDE * super::config_space::registers::BARS as u64;
 const BAR_STRIDE: u64 = MAX_BAR_BYTES;
 
 /// Where a memory request goes.
-enum Place {
+enum RequestTarget {
     /// Behind a BAR, at this address of the store.
     Store(u64),
     /// Nobody claims it.
@@ -122,24 +122,28 @@ impl Completer {
                 status => vec![self.refuse(tlp, status, "configuration write")],
             },
             TlpKind::MemRead { address, dw, enables } => match self.place(address, dw * DW_BYTES) {
-                Place::Store(at) => self.read(tlp, at, dw, enables),
-                Place::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
-                Place::Across => vec![self.refuse(tlp, CplStatus::CA, "the read runs over the end of its BAR")],
+                RequestTarget::Store(at) => self.read(tlp, at, dw, enables),
+                RequestTarget::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
+                RequestTarget::Across => vec![self.refuse(tlp, CplStatus::CA, "the read runs over the end of its BAR")],
             },
             TlpKind::MemWrite { address, enables } => {
                 match self.place(address, tlp.data.len()) {
-                    Place::Store(at) => self.write(tlp, address, at, enables),
-                    Place::Nowhere => self.drop_posted(tlp, CplStatus::UR, "no BAR claims the address"),
-                    Place::Across => self.drop_posted(tlp, CplStatus::CA, "the write runs over the end of its BAR"),
+                    RequestTarget::Store(at) => self.write(tlp, address, at, enables),
+                    RequestTarget::Nowhere => self.drop_posted(tlp, CplStatus::UR, "no BAR claims the address"),
+                    RequestTarget::Across => {
+                        self.drop_posted(tlp, CplStatus::CA, "the write runs over the end of its BAR")
+                    }
                 }
                 Vec::new()
             }
             // Of both operands of a comparison it touches one element.
             TlpKind::Atomic { operation, address } => {
                 match self.place(address, tlp.data.len() / operation.operands()) {
-                    Place::Store(at) => self.atomic(tlp, operation, address, at),
-                    Place::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
-                    Place::Across => vec![self.refuse(tlp, CplStatus::CA, "the atomic runs over the end of its BAR")],
+                    RequestTarget::Store(at) => self.atomic(tlp, operation, address, at),
+                    RequestTarget::Nowhere => vec![self.refuse(tlp, CplStatus::UR, "no BAR claims the address")],
+                    RequestTarget::Across => {
+                        vec![self.refuse(tlp, CplStatus::CA, "the atomic runs over the end of its BAR")]
+                    }
                 }
             }
             TlpKind::ConfigRead { .. } | TlpKind::ConfigWrite { .. } => {
@@ -196,19 +200,19 @@ impl Completer {
     }
 
     /// Where so many bytes from an address on are.
-    fn place(&self, address: u64, bytes: usize) -> Place {
+    fn place(&self, address: u64, bytes: usize) -> RequestTarget {
         if !self.space.memory_enabled() {
-            return Place::Nowhere;
+            return RequestTarget::Nowhere;
         }
         for bar in 0..super::config_space::registers::BARS {
             if let Some(range) = self.space.bar(bar).filter(|r| r.contains(&address)) {
                 return match address.checked_add(bytes as u64).is_some_and(|end| end <= range.end) {
-                    true => Place::Store(bar as u64 * BAR_STRIDE + (address - range.start)),
-                    false => Place::Across,
+                    true => RequestTarget::Store(bar as u64 * BAR_STRIDE + (address - range.start)),
+                    false => RequestTarget::Across,
                 };
             }
         }
-        Place::Nowhere
+        RequestTarget::Nowhere
     }
 
     fn write(&mut self, tlp: &Tlp, address: u64, at: u64, enables: Enables) {

@@ -76,7 +76,7 @@ pub enum NotNow {
     },
 }
 
-struct Open {
+struct OutstandingRequest {
     since: u64,
     /// Bytes still to come; 0 for a write.
     missing: usize,
@@ -92,7 +92,7 @@ struct Open {
 /// The requester. Who asks by UIO too has one of its own for that, as those requests have tags of their own.
 pub struct Requester {
     config: RequesterConfig,
-    open: OrderedMap<u16, Open>,
+    open: OrderedMap<u16, OutstandingRequest>,
     free: VecDeque<u16>,
     /// Free tags whose last request was given up.
     given_up: OrderedSet<u16>,
@@ -165,7 +165,7 @@ impl Requester {
             TlpKind::Atomic { operation, .. } => (tlp.data.len() / operation.operands(), 0, false),
             _ => (0, 0, false),
         };
-        let request = Open { since: now, missing, lower, data: Vec::new(), poison: false, is_memory };
+        let request = OutstandingRequest { since: now, missing, lower, data: Vec::new(), poison: false, is_memory };
         self.open.insert(tlp.tag, request);
         Ok(tlp)
     }
@@ -215,7 +215,7 @@ impl Requester {
     /// Ends all requests whose time is up, oldest first.
     pub fn expire(&mut self, now: u64) -> Vec<Done> {
         let timeout = self.config.timeout;
-        let due = |open: &Open| now.saturating_sub(open.since) >= timeout;
+        let due = |open: &OutstandingRequest| now.saturating_sub(open.since) >= timeout;
         let mut late: Vec<(u64, u16)> =
             self.open.iter().filter(|(_, o)| due(o)).map(|(tag, open)| (open.since, *tag)).collect();
         scalepool_ordered::sort(&mut late);

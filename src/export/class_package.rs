@@ -2,7 +2,7 @@
 //!
 //! From the tables come a class for each message of CXL, with the struct of its layout, its defaults, and constraints on
 //! reserved bits and codes for `randomize()`, rules over several fields being left to `solve_legal()`; and a struct for each flit. The
-//! classes of link ends and transactions stand in `classes/` as they are. The package needs `scalepool_dpi_pkg` and the packages
+//! classes of link ends, transactions and bridges stand in `classes/` as they are. The package needs `scalepool_dpi_pkg` and the packages
 //! of the families. Left out: coverage, see [`super::coverage_package`], and
 //! flits of CXL.io.
 
@@ -29,6 +29,7 @@ const LINKS: &str = include_str!("classes/links.sv");
 const FLITS: &str = include_str!("classes/flits.sv");
 const TRANSACTIONS: &str = include_str!("classes/transactions.sv");
 const CACHE: &str = include_str!("classes/cache.sv");
+const BRIDGE: &str = include_str!("classes/bridge.sv");
 const INTERFACES: &str = include_str!("classes/interfaces.sv");
 
 /// The package.
@@ -56,6 +57,7 @@ pub fn file() -> File {
     text += FLITS;
     text += TRANSACTIONS;
     text += CACHE;
+    text += BRIDGE;
     interface_modules::structs(&mut text);
     text += INTERFACES;
     text += "\nendpackage : scalepool_pkg\n";

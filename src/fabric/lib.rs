@@ -1,9 +1,10 @@
-//! Fabrics: what stands between links.
+//! Fabrics: the switches and routers between links.
 //!
-//! Modelled: [CXL switches](cxl_switch) with hierarchy based and with port based routing, the [UALink switch](ualink_switch) and the switch of
-//! the [NVLink model](nvlink_switch); a [router](vc_router) as textbooks have it, which knows no protocol, and
-//! [topologies](topology) of many of them; the [registers](hdm_registers) of HDM decoders and their commit; policies for messages with [several ways](spread). The pieces that decide who is next stand below the links, in
-//! [`scalepool_arbiter`]. Left out: see each of them.
+//! Modelled: [CXL switches](cxl_switch) with hierarchy-based and with port-based routing; the [UALink switch](ualink_switch); the
+//! switch of the [NVLink model](nvlink_switch); a textbook [router](vc_router), which knows no protocol, and [topologies](topology)
+//! of many such routers; the [registers](hdm_registers) of HDM decoders and their commit; [policies](spread) that choose one of
+//! several routes for a message. The arbiters are those of [`scalepool_arbiter`], which links use as well. Left out: each module
+//! lists what it leaves out.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -21,14 +21,14 @@ use serde_json::Value;
 /// The object of a flit and the rules that it breaks, or why there is none.
 pub type FlitAnswer = Result<(Value, Findings), FormError>;
 
-type Decode = Box<dyn FnMut(&[u8]) -> FlitAnswer + Send>;
-type Encode = Box<dyn FnMut(&Value) -> FlitAnswer + Send>;
+type DecodeFn = Box<dyn FnMut(&[u8]) -> FlitAnswer + Send>;
+type EncodeFn = Box<dyn FnMut(&Value) -> FlitAnswer + Send>;
 
 /// Reads the flits of one direction of a link.
 pub struct FlitDecoder(Reader);
 
 enum Reader {
-    Prompt(Decode),
+    Prompt(DecodeFn),
     Waiting(Box<flit_ual::UalFlitDecoder>),
     Packets(Box<flit_nvl::Follower>),
 }
@@ -65,7 +65,7 @@ impl FlitDecoder {
         // Counts the flits that could be read.
         let mut read = 0..u64::MAX;
         let mut next = move || read.next().unwrap_or(u64::MAX);
-        let decode: Decode = match protocol {
+        let decode: DecodeFn = match protocol {
             flit_ual::PROTOCOL => {
                 let decoder = match follows {
                     true => flit_ual::UalFlitDecoder::following(dir, options.ualink),
@@ -142,10 +142,10 @@ impl FlitDecoder {
 }
 
 /// Completes the flits of one direction of a link: CRC, violations, hex.
-pub struct FlitEncoder(Writer);
+pub struct FlitEncoder(FlitWriter);
 
-enum Writer {
-    Prompt(Encode),
+enum FlitWriter {
+    Prompt(EncodeFn),
     Waiting(Box<flit_ual::UalFlitEncoder>),
 }
 
@@ -173,24 +173,24 @@ impl FlitEncoder {
                 })
             }};
         }
-        let encode: Encode = match protocol {
+        let encode: EncodeFn = match protocol {
             flit_ual::PROTOCOL => {
                 let encoder = flit_ual::UalFlitEncoder::with_config(dir, options.ualink);
-                return Ok(FlitEncoder(Writer::Waiting(Box::new(encoder))));
+                return Ok(FlitEncoder(FlitWriter::Waiting(Box::new(encoder))));
             }
             flit68::PROTOCOL => prompt!(flit68::Cxl68UnitEncoder::with_config(dir, options.cxl68)),
             flit_io::PROTOCOL => prompt!(flit_io::IoFlitEncoder::new(dir)),
             flit_nvl::PROTOCOL => prompt!(flit_nvl::NvlPacketEncoder::new(NvlConfig::default(), dir)),
             _ => prompt!(flit256::Cxl256FlitEncoder::with_config(mode(protocol)?, dir, options.cxl256)),
         };
-        Ok(FlitEncoder(Writer::Prompt(encode)))
+        Ok(FlitEncoder(FlitWriter::Prompt(encode)))
     }
 
     /// Takes the object of the next flit, or why there is none; the answers that are due now.
     pub fn encode(&mut self, form: Result<Value, FormError>) -> Vec<FlitAnswer> {
         match &mut self.0 {
-            Writer::Prompt(encode) => vec![form.and_then(|form| encode(&form))],
-            Writer::Waiting(encoder) => match form {
+            FlitWriter::Prompt(encode) => vec![form.and_then(|form| encode(&form))],
+            FlitWriter::Waiting(encoder) => match form {
                 Ok(form) => encoder.encode(&form),
                 Err(error) => encoder.refuse(error),
             },
@@ -200,8 +200,8 @@ impl FlitEncoder {
     /// The answers that are left at the end.
     pub fn finish(&mut self) -> Vec<FlitAnswer> {
         match &mut self.0 {
-            Writer::Prompt(_) => Vec::new(),
-            Writer::Waiting(encoder) => encoder.finish(),
+            FlitWriter::Prompt(_) => Vec::new(),
+            FlitWriter::Waiting(encoder) => encoder.finish(),
         }
     }
 }

@@ -52,12 +52,12 @@ pub struct HexReader {
     length: Length,
     order: HexOrder,
     /// What there is of the next flit.
-    begun: Begun,
+    begun: PartialUnit,
 }
 
 /// A part of a flit.
 #[derive(Debug, Clone, Default)]
-struct Begun {
+struct PartialUnit {
     /// Values of the digits.
     digits: Vec<u8>,
     /// Line and column of the first one, from 1.
@@ -75,17 +75,17 @@ struct Word {
 }
 
 /// The bytes of a flit, or why there are none.
-type Unit = Result<Vec<u8>, FormError>;
+type FlitBytes = Result<Vec<u8>, FormError>;
 
 impl HexReader {
     /// A reader of flits of `unit_bytes`, as `registry::PROTOCOLS` states it; `packets`: of packets of such flits.
     pub fn new(unit_bytes: usize, packets: bool, order: HexOrder) -> HexReader {
         let length = if packets { Length::OfHeader } else { Length::Fixed(2 * unit_bytes) };
-        HexReader { length, order, begun: Begun::default() }
+        HexReader { length, order, begun: PartialUnit::default() }
     }
 
     /// Reads a line, `number` from 1: the flits that it completes and what it shows to be unreadable, in order.
-    pub fn line(&mut self, number: u64, text: &str) -> Vec<Unit> {
+    pub fn line(&mut self, number: u64, text: &str) -> Vec<FlitBytes> {
         let mut units = Vec::new();
         match words(text).and_then(|words| self.known(words)) {
             Ok(words) => self.words(number, words, &mut units),
@@ -101,12 +101,12 @@ impl HexReader {
             let count = self.begun.digits.len();
             error.found = format!("{}, behind {count} digits of a flit from line {line}, column {column}", error.found);
         }
-        self.begun = Begun::default();
+        self.begun = PartialUnit::default();
         error.in_line(number)
     }
 
     /// The end of the input.
-    pub fn finish(&mut self) -> Vec<Unit> {
+    pub fn finish(&mut self) -> Vec<FlitBytes> {
         let mut units = Vec::new();
         self.leave(&mut units);
         units
@@ -121,7 +121,7 @@ impl HexReader {
         }
     }
 
-    fn words(&mut self, number: u64, words: Vec<Word>, units: &mut Vec<Unit>) {
+    fn words(&mut self, number: u64, words: Vec<Word>, units: &mut Vec<FlitBytes>) {
         if self.begins(words.iter().map(|word| word.digits.len()).sum()) {
             self.leave(units);
         }
@@ -182,7 +182,7 @@ impl HexReader {
     }
 
     /// Ends the flit that has been begun: as a whole one where its digits make one, else it is refused.
-    fn leave(&mut self, units: &mut Vec<Unit>) {
+    fn leave(&mut self, units: &mut Vec<FlitBytes>) {
         let begun = std::mem::take(&mut self.begun);
         if begun.digits.is_empty() {
             return;

@@ -91,35 +91,39 @@ pub fn check_set(dir: &Path, progress: Progress) -> Result<CheckReport, SetError
 }
 
 /// A file of the set, as far as it is there.
-enum Found {
+enum FileContent {
     Missing,
     NotText(usize),
     Text(String),
 }
 
-fn read(dir: &Path, path: &str) -> Result<Found, SetError> {
+fn read(dir: &Path, path: &str) -> Result<FileContent, SetError> {
     let path = dir.join(path);
     match read_file(&path, FILE_BYTES) {
         Ok(bytes) => Ok(match String::from_utf8(bytes) {
-            Ok(text) => Found::Text(text),
-            Err(e) => Found::NotText(e.utf8_error().valid_up_to()),
+            Ok(text) => FileContent::Text(text),
+            Err(e) => FileContent::NotText(e.utf8_error().valid_up_to()),
         }),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Found::Missing),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(FileContent::Missing),
         Err(e) => Err(SetError::io("read", &path)(e)),
     }
 }
 
-impl Found {
+impl FileContent {
     fn difference(
         self,
         expected: &str,
         compare: impl FnOnce(&str) -> Option<GoldenDifference>,
     ) -> Option<GoldenDifference> {
         match self {
-            Found::Missing => Some(GoldenDifference::new("", "no file", format!("a file of {} bytes", expected.len()))),
-            Found::NotText(at) => Some(GoldenDifference::new(format!("byte {at}"), "a byte that is no text", "text")),
-            Found::Text(found) if found == expected => None,
-            Found::Text(found) => compare(&found),
+            FileContent::Missing => {
+                Some(GoldenDifference::new("", "no file", format!("a file of {} bytes", expected.len())))
+            }
+            FileContent::NotText(at) => {
+                Some(GoldenDifference::new(format!("byte {at}"), "a byte that is no text", "text"))
+            }
+            FileContent::Text(found) if found == expected => None,
+            FileContent::Text(found) => compare(&found),
         }
     }
 }

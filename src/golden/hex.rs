@@ -1,6 +1,6 @@
 //! Reading `.hex` files.
 
-use super::lines::{FormatError, Parsed, Wanted, lines, whole};
+use super::lines::{ExpectedText, FormatError, Parsed, lines, whole};
 use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while1};
@@ -26,7 +26,7 @@ pub struct HexVector {
     pub digits: String,
 }
 
-enum Line<'a> {
+enum HexLine<'a> {
     Comment(&'a str),
     Digits(&'a str),
 }
@@ -40,8 +40,8 @@ pub fn parse_hex(text: &str) -> Result<HexFile, FormatError> {
     for line in lines(text) {
         let (number, line) = line?;
         match whole(number, line, parse_line)? {
-            Line::Comment(comment) => file.comments.push(comment.trim().to_owned()),
-            Line::Digits(digits) => {
+            HexLine::Comment(comment) => file.comments.push(comment.trim().to_owned()),
+            HexLine::Digits(digits) => {
                 if let Some(first) = file.vectors.first()
                     && first.digits.len() != digits.len()
                 {
@@ -56,13 +56,13 @@ pub fn parse_hex(text: &str) -> Result<HexFile, FormatError> {
     Ok(file)
 }
 
-fn parse_line(line: &str) -> Parsed<'_, Line<'_>> {
-    let comment = preceded(tag("//"), rest).map(Line::Comment);
-    let digits = parse_digits.map(Line::Digits);
+fn parse_line(line: &str) -> Parsed<'_, HexLine<'_>> {
+    let comment = preceded(tag("//"), rest).map(HexLine::Comment);
+    let digits = parse_digits.map(HexLine::Digits);
     context("`//` or hex digits", alt((comment, digits))).parse(line)
 }
 
 /// Lower-case hex digits, at least one.
 pub(super) fn parse_digits(text: &str) -> Parsed<'_, &str> {
-    take_while1::<_, _, Wanted>(|c: char| c.is_ascii_digit() || ('a'..='f').contains(&c)).parse(text)
+    take_while1::<_, _, ExpectedText>(|c: char| c.is_ascii_digit() || ('a'..='f').contains(&c)).parse(text)
 }

@@ -30,17 +30,17 @@ impl FormatError {
 
 /// Where a parser of one line stopped, and what it wanted there.
 #[derive(Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct ExpectedText<'a> {
     rest: &'a str,
     what: &'static str,
 }
 
 /// Result of a parser of one line.
-pub(super) type Parsed<'a, T> = IResult<&'a str, T, Wanted<'a>>;
+pub(super) type Parsed<'a, T> = IResult<&'a str, T, ExpectedText<'a>>;
 
-impl<'a> ParseError<&'a str> for Wanted<'a> {
+impl<'a> ParseError<&'a str> for ExpectedText<'a> {
     fn from_error_kind(rest: &'a str, _: ErrorKind) -> Self {
-        Wanted { rest, what: "" }
+        ExpectedText { rest, what: "" }
     }
 
     fn append(_: &'a str, _: ErrorKind, inner: Self) -> Self {
@@ -53,10 +53,10 @@ impl<'a> ParseError<&'a str> for Wanted<'a> {
     }
 }
 
-impl<'a> ContextError<&'a str> for Wanted<'a> {
+impl<'a> ContextError<&'a str> for ExpectedText<'a> {
     /// The innermost name stays.
     fn add_context(_: &'a str, what: &'static str, inner: Self) -> Self {
-        if inner.what.is_empty() { Wanted { what, ..inner } } else { inner }
+        if inner.what.is_empty() { ExpectedText { what, ..inner } } else { inner }
     }
 }
 
@@ -72,14 +72,14 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Result<(usize, &str), Fo
 pub(super) fn whole<'a, T>(
     number: usize,
     line: &'a str,
-    mut parser: impl Parser<&'a str, Output = T, Error = Wanted<'a>>,
+    mut parser: impl Parser<&'a str, Output = T, Error = ExpectedText<'a>>,
 ) -> Result<T, FormatError> {
     let wanted = match parser.parse(line) {
         Ok(("", value)) => return Ok(value),
-        Ok((rest, _)) => Wanted { rest, what: "the end of the line" },
+        Ok((rest, _)) => ExpectedText { rest, what: "the end of the line" },
         Err(nom::Err::Error(wanted) | nom::Err::Failure(wanted)) => wanted,
         // Complete parsers never ask for more.
-        Err(nom::Err::Incomplete(_)) => Wanted { rest: "", what: "more characters" },
+        Err(nom::Err::Incomplete(_)) => ExpectedText { rest: "", what: "more characters" },
     };
     let column = line[..line.len() - wanted.rest.len()].chars().count() + 1;
     let found = match wanted.rest.chars().next() {

@@ -44,7 +44,7 @@ pub struct RspValue {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line<'a> {
+enum RspLine<'a> {
     Blank,
     Comment(&'a str),
     Group(&'a str, &'a str),
@@ -57,7 +57,7 @@ enum Line<'a> {
 
 /// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum ExpectedLine {
     /// Between cases.
     Count,
     /// Behind `Count`: a first value.
@@ -78,41 +78,41 @@ pub fn parse_rsp(text: &str) -> Result<RspFile, FormatError> {
     let mut file = RspFile::default();
     let mut groups: Vec<(String, String)> = Vec::new();
     let mut open: Option<RspCase> = None;
-    let mut next = Next::Count;
+    let mut next = ExpectedLine::Count;
     let mut last = 0;
     for line in lines(text) {
         let (number, line) = line?;
         last = number;
         let parsed = whole(number, line, parse_line)?;
         next = match (next, parsed, open.as_mut()) {
-            (Next::Count | Next::End, Line::Blank, _) => {
+            (ExpectedLine::Count | ExpectedLine::End, RspLine::Blank, _) => {
                 file.cases.extend(open.take());
-                Next::Count
+                ExpectedLine::Count
             }
-            (Next::Count, Line::Comment(comment), _) => {
+            (ExpectedLine::Count, RspLine::Comment(comment), _) => {
                 file.comments.push(comment.trim().to_owned());
-                Next::Count
+                ExpectedLine::Count
             }
-            (Next::Count, Line::Group(key, value), _) => {
+            (ExpectedLine::Count, RspLine::Group(key, value), _) => {
                 match groups.iter_mut().find(|g| g.0 == key) {
                     Some(group) => value.clone_into(&mut group.1),
                     None => groups.push((key.to_owned(), value.to_owned())),
                 }
-                Next::Count
+                ExpectedLine::Count
             }
-            (Next::Count, Line::Count(n), _) if n == file.cases.len() as u64 => {
+            (ExpectedLine::Count, RspLine::Count(n), _) if n == file.cases.len() as u64 => {
                 open = Some(RspCase { line: number, groups: groups.clone(), values: Vec::new(), rule: None });
-                Next::Value
+                ExpectedLine::Value
             }
-            (Next::Value | Next::ValueOrResult, Line::Value(key, hex), Some(case)) => {
+            (ExpectedLine::Value | ExpectedLine::ValueOrResult, RspLine::Value(key, hex), Some(case)) => {
                 case.values.push(RspValue { line: number, key: key.to_owned(), hex: hex.to_owned() });
-                Next::ValueOrResult
+                ExpectedLine::ValueOrResult
             }
-            (Next::ValueOrResult, Line::Valid, _) => Next::End,
-            (Next::ValueOrResult, Line::Invalid, _) => Next::Rule,
-            (Next::Rule, Line::Rule(rule), Some(case)) => {
+            (ExpectedLine::ValueOrResult, RspLine::Valid, _) => ExpectedLine::End,
+            (ExpectedLine::ValueOrResult, RspLine::Invalid, _) => ExpectedLine::Rule,
+            (ExpectedLine::Rule, RspLine::Rule(rule), Some(case)) => {
                 case.rule = Some(rule.to_owned());
-                Next::End
+                ExpectedLine::End
             }
             _ => {
                 let found = if line.is_empty() { "a blank line".to_owned() } else { format!("`{line}`") };
@@ -120,51 +120,51 @@ pub fn parse_rsp(text: &str) -> Result<RspFile, FormatError> {
             }
         };
     }
-    if !matches!(next, Next::Count | Next::End) {
+    if !matches!(next, ExpectedLine::Count | ExpectedLine::End) {
         return Err(FormatError::new(last + 1, 1, "the end of the file", expected(next, file.cases.len())));
     }
     file.cases.extend(open.take());
     Ok(file)
 }
 
-fn expected(next: Next, cases: usize) -> String {
+fn expected(next: ExpectedLine, cases: usize) -> String {
     match next {
-        Next::Count => format!("`Count = {cases}`"),
-        Next::Value => "`Key = hex`".into(),
-        Next::ValueOrResult => "`Key = hex` or `RESULT = valid|invalid`".into(),
-        Next::Rule => "`RULE = id`".into(),
-        Next::End => "a blank line".into(),
+        ExpectedLine::Count => format!("`Count = {cases}`"),
+        ExpectedLine::Value => "`Key = hex`".into(),
+        ExpectedLine::ValueOrResult => "`Key = hex` or `RESULT = valid|invalid`".into(),
+        ExpectedLine::Rule => "`RULE = id`".into(),
+        ExpectedLine::End => "a blank line".into(),
     }
 }
 
-fn parse_line(line: &str) -> Parsed<'_, Line<'_>> {
-    let blank = value(Line::Blank, eof);
-    let comment = preceded(tag("#"), rest).map(Line::Comment);
+fn parse_line(line: &str) -> Parsed<'_, RspLine<'_>> {
+    let blank = value(RspLine::Blank, eof);
+    let comment = preceded(tag("#"), rest).map(RspLine::Comment);
     context("`#`, `[` or a key", alt((blank, comment, parse_group, parse_entry))).parse(line)
 }
 
 /// `[Key = value]`
-fn parse_group(line: &str) -> Parsed<'_, Line<'_>> {
+fn parse_group(line: &str) -> Parsed<'_, RspLine<'_>> {
     let value = context("a value", take_while1(|c| c != ']' && c != '['));
     let pair = separated_pair(context("a key", parse_key), equals, value);
     let end = context("`]`", tag("]"));
-    delimited(tag("["), cut(pair), cut(end)).map(|(key, value)| Line::Group(key, value)).parse(line)
+    delimited(tag("["), cut(pair), cut(end)).map(|(key, value)| RspLine::Group(key, value)).parse(line)
 }
 
 /// `Key = value`; what the value is depends on the key.
-fn parse_entry(line: &str) -> Parsed<'_, Line<'_>> {
+fn parse_entry(line: &str) -> Parsed<'_, RspLine<'_>> {
     let (rest, key) = terminated(parse_key, cut(equals)).parse(line)?;
     match key {
-        "Count" => cut(context("a decimal number", u64.map(Line::Count))).parse(rest),
+        "Count" => cut(context("a decimal number", u64.map(RspLine::Count))).parse(rest),
         "RESULT" => {
-            let result = alt((value(Line::Invalid, tag("invalid")), value(Line::Valid, tag("valid"))));
+            let result = alt((value(RspLine::Invalid, tag("invalid")), value(RspLine::Valid, tag("valid"))));
             cut(context("`valid` or `invalid`", result)).parse(rest)
         }
         "RULE" => {
             let id = take_while1(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-');
-            cut(context("a rule id", id.map(Line::Rule))).parse(rest)
+            cut(context("a rule id", id.map(RspLine::Rule))).parse(rest)
         }
-        _ => cut(context("lower-case hex digits", parse_digits.map(|hex| Line::Value(key, hex)))).parse(rest),
+        _ => cut(context("lower-case hex digits", parse_digits.map(|hex| RspLine::Value(key, hex)))).parse(rest),
     }
 }
 

@@ -93,17 +93,17 @@ impl DocumentItem {
 }
 
 /// Lines and columns of byte offsets.
-struct Lines<'a> {
+struct LineStarts<'a> {
     /// Number of the file.
     file: u16,
     text: &'a str,
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
-    fn of(file: u16, text: &'a str) -> Lines<'a> {
+impl<'a> LineStarts<'a> {
+    fn of(file: u16, text: &'a str) -> LineStarts<'a> {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Lines { file, text, starts }
+        LineStarts { file, text, starts }
     }
 
     fn place(&self, offset: usize) -> TextPlace {
@@ -139,7 +139,7 @@ pub fn read(path: &Path) -> Result<String, String> {
 
 /// Parses a description; `file` is its number in messages. Every place that is no TOML is a finding.
 pub fn parse(file: u16, text: &str, problems: &mut Problems) -> Table {
-    let lines = Lines::of(file, text);
+    let lines = LineStarts::of(file, text);
     let (root, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let place = lines.place(error.span().map_or(0, |span| span.start));
@@ -148,7 +148,7 @@ pub fn parse(file: u16, text: &str, problems: &mut Problems) -> Table {
     self::table(root.get_ref(), &lines, 0, problems)
 }
 
-fn table(from: &DeTable<'_>, lines: &Lines<'_>, depth: usize, problems: &mut Problems) -> Table {
+fn table(from: &DeTable<'_>, lines: &LineStarts<'_>, depth: usize, problems: &mut Problems) -> Table {
     let mut entries: Vec<(usize, (String, TextPlace, DocumentItem))> = Vec::new();
     for (key, value) in from.iter() {
         let at = key.span().start;
@@ -164,7 +164,7 @@ fn table(from: &DeTable<'_>, lines: &Lines<'_>, depth: usize, problems: &mut Pro
     Table { entries: entries.into_iter().map(|(_, entry)| entry).collect() }
 }
 
-fn value(from: &DeValue<'_>, at: TextPlace, lines: &Lines<'_>, depth: usize, problems: &mut Problems) -> Value {
+fn value(from: &DeValue<'_>, at: TextPlace, lines: &LineStarts<'_>, depth: usize, problems: &mut Problems) -> Value {
     match from {
         DeValue::Array(_) | DeValue::Table(_) if depth == MAX_DEPTH => {
             problems.add(at, "", format!("found more than {MAX_DEPTH} tables and arrays inside one another"));

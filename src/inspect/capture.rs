@@ -12,7 +12,7 @@
 use super::InspectError;
 use super::declared::DeclaredRange;
 use super::map::{Interface, Map};
-use super::stream::{Beat, Stream, StreamShape};
+use super::stream::{Beat, StreamShape, UnitStream};
 use super::told::time_ns;
 use super::wave::starts_as_fst;
 use scalepool_forms::input::read_text;
@@ -66,7 +66,7 @@ pub struct Capture {
 
 /// The lines of a capture by the interfaces of a map.
 pub(super) struct CapturedStreams {
-    pub streams: Vec<Stream>,
+    pub streams: Vec<UnitStream>,
     /// Lines of each.
     pub counts: Vec<u64>,
     /// What has to be said of those without a line.
@@ -128,7 +128,7 @@ impl Capture {
                 declared: DeclaredRange::plain(unit_bits),
                 has_signals: false,
             };
-            let mut stream = Stream::new(n, interface, shape);
+            let mut stream = UnitStream::new(n, interface, shape);
             // Whoever never says anything is waited for from the first line to the last one.
             times().min().into_iter().for_each(|t_fs| stream.edge(t_fs, 0));
             let mut count = 0;

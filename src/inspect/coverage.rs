@@ -4,13 +4,13 @@
 //! otherwise it goes to the coverage of its interface. A reset forgets what is under way there, not what was counted.
 
 use super::map::Interface;
-use super::stream::{Judged, Stream};
+use super::stream::{Judged, UnitStream};
 use scalepool_link::coverage::Met;
 use scalepool_link::link_coverage::LinkCoverage;
 use scalepool_link::protocol::LinkProtocol;
 
 /// The bins of all interfaces; those of interfaces with one protocol are summed.
-pub(super) fn of(interfaces: &[Interface], streams: &[Stream], judged: &[Option<Judged>]) -> Vec<Met> {
+pub(super) fn of(interfaces: &[Interface], streams: &[UnitStream], judged: &[Option<Judged>]) -> Vec<Met> {
     let mut all: Vec<Met> = Vec::new();
     for ((interface, stream), judged) in interfaces.iter().zip(streams).zip(judged) {
         let Some(protocol) = LinkProtocol::named(&interface.protocol) else { continue };
@@ -24,7 +24,7 @@ pub(super) fn of(interfaces: &[Interface], streams: &[Stream], judged: &[Option<
     all
 }
 
-fn of_stream(protocol: LinkProtocol, stream: &Stream, judged: Option<&Judged>) -> Vec<Met> {
+fn of_stream(protocol: LinkProtocol, stream: &UnitStream, judged: Option<&Judged>) -> Vec<Met> {
     let mut coverage = LinkCoverage::new(protocol);
     let mut resets = stream.resets().iter().map(|reset| reset.units).peekable();
     for (_, number, unit) in stream.whole() {

@@ -167,11 +167,28 @@ pub fn inspect_in_detail(
     if capture::is_capture(path) {
         return inspect_capture(&Capture::open(path)?, &path.display().to_string(), map, map_path, detail);
     }
-    let mut wave = wave::Wave::open(path)?;
+    judge_wave(wave::OpenWave::open(path)?, map, map_path, detail)
+}
+
+/// Judges a wave in VCD that is in memory; `name` stands for its file in messages.
+///
+/// # Errors
+/// See [`InspectError`].
+pub fn inspect_dump(dump: String, name: &str, map: Map, map_path: &str) -> Result<Inspection, InspectError> {
+    judge_wave(wave::OpenWave::of_dump(dump, name)?, map, map_path, InspectDetail::default())
+}
+
+/// Judges the interfaces of a wave.
+fn judge_wave(
+    mut wave: wave::OpenWave,
+    map: Map,
+    map_path: &str,
+    detail: InspectDetail,
+) -> Result<Inspection, InspectError> {
     let (mut streams, mut edges, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for (n, interface) in map.interface.iter().enumerate() {
-        let signals = sample::Signals::find(&mut wave, map.scope.as_deref(), interface, map_path)?;
-        let mut stream = stream::Stream::new(n, interface, signals.shape());
+        let signals = sample::InterfaceSignals::find(&mut wave, map.scope.as_deref(), interface, map_path)?;
+        let mut stream = stream::UnitStream::new(n, interface, signals.shape());
         edges.push(sample::beats(&wave, interface, &signals, &mut stream));
         streams.push(stream);
         shown.push((interface.name.clone(), signals.shown(&wave)));
@@ -199,7 +216,7 @@ pub fn inspect_capture(
 
 /// The units of all interfaces, before anything is judged.
 struct Sampled {
-    streams: Vec<stream::Stream>,
+    streams: Vec<stream::UnitStream>,
     /// Edges of the clock of each outside of reset; lines of a capture.
     edges: Vec<u64>,
     /// Signals of each.
@@ -253,7 +270,7 @@ struct JudgedMap {
 fn judged(
     map: &Map,
     map_path: &str,
-    streams: &[stream::Stream],
+    streams: &[stream::UnitStream],
     detail: InspectDetail,
 ) -> Result<JudgedMap, InspectError> {
     let mut judged = vec![None; streams.len()];
@@ -264,7 +281,7 @@ fn judged(
         let config = map.watch_config(link).map_err(wrong)?;
         let places = map.places(link).map_err(wrong)?;
         let [receives, sends] = places;
-        let link::Watched { health: of_end, history: went, judged: [rx, tx], said: of_link } =
+        let link::WatchedEnd { health: of_end, history: went, judged: [rx, tx], said: of_link } =
             link::watch(&config, &streams[receives], &streams[sends], detail.history);
         health.push((link.name.clone(), of_end));
         history.push((link.name.clone(), went));

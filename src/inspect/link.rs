@@ -10,7 +10,7 @@
 //! unit stands since the last reset is one of the link, with its time.
 
 use super::health::HealthHistory;
-use super::stream::{Judged, Stream};
+use super::stream::{Judged, UnitStream};
 use scalepool_link::health::LinkHealth;
 use scalepool_link::hook::Direction;
 use scalepool_link::protocol::LinkProtocol;
@@ -26,7 +26,7 @@ pub(super) enum Said {
 }
 
 /// What the watcher of an end makes of its units.
-pub(super) struct Watched {
+pub(super) struct WatchedEnd {
     /// Figures of the end behind the last unit, since the last reset.
     pub health: LinkHealth,
     /// How they went, where that is asked for.
@@ -44,7 +44,7 @@ enum Step<'a> {
 }
 
 /// Watches the end.
-pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream, with_history: bool) -> Watched {
+pub(super) fn watch(config: &WatchConfig, receives: &UnitStream, sends: &UnitStream, with_history: bool) -> WatchedEnd {
     let ways = [(Direction::Rx, receives), (Direction::Tx, sends)];
     let mut judged = ways.map(|(_, stream)| Judged { in_stream: vec![true; stream.count()], ..Judged::default() });
     let mut watch = EndWatch::new(config).ok();
@@ -53,7 +53,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream, wit
     let mut said = Vec::new();
     let mut history = HealthHistory::new(config.protocol);
     // Everybody waits from the beginning on, whenever the first unit comes.
-    let edges = [receives, sends].into_iter().filter_map(Stream::first_edge_fs);
+    let edges = [receives, sends].into_iter().filter_map(UnitStream::first_edge_fs);
     if let (Some(watch), Some(t_fs)) = (&mut watch, edges.min()) {
         watch.clock(0, t_fs);
     }
@@ -90,7 +90,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream, wit
             judged[index(of)].broken.push((unit, event.violation));
         }
     }
-    let Some(mut watch) = watch else { return Watched { health: LinkHealth::default(), history, judged, said } };
+    let Some(mut watch) = watch else { return WatchedEnd { health: LinkHealth::default(), history, judged, said } };
     // What is waited for at the end of the wave may be overdue although no unit passes.
     let end_fs = receives.last_edge_fs().max(sends.last_edge_fs());
     watch.clock(0, end_fs);
@@ -102,7 +102,7 @@ pub(super) fn watch(config: &WatchConfig, receives: &Stream, sends: &Stream, wit
             None => judged[index(of)].without_unit.push((end_fs, event.violation)),
         }
     }
-    Watched { health: watch.health(), history, judged, said }
+    WatchedEnd { health: watch.health(), history, judged, said }
 }
 
 /// The last unit of a way since the last reset, of the units that were fed and those before that reset.
@@ -111,10 +111,10 @@ fn last_since(way: Direction, fed: &[usize; 2], first: &[usize; 2]) -> Option<us
 }
 
 /// Resets and units of both interfaces in the order of time.
-fn steps<'a>(ways: [(Direction, &'a Stream); 2], part_bytes: usize) -> Vec<(u64, Step<'a>)> {
+fn steps<'a>(ways: [(Direction, &'a UnitStream); 2], part_bytes: usize) -> Vec<(u64, Step<'a>)> {
     let before = |t_fs: u64| {
         let last =
-            |stream: &Stream| stream.parts(part_bytes).take_while(|(at, ..)| *at <= t_fs).last().map(|(_, n, _)| n);
+            |stream: &UnitStream| stream.parts(part_bytes).take_while(|(at, ..)| *at <= t_fs).last().map(|(_, n, _)| n);
         ways.map(|(_, stream)| last(stream).map_or(0, |n| n + 1))
     };
     let mut steps = Vec::new();

@@ -468,7 +468,7 @@ pub enum SignalLevel {
 
 /// What a unit in the wave holds of the unit of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum UnitContent {
     /// All of it.
     Unit,
     /// A 68-byte unit without its protocol ID.
@@ -741,7 +741,7 @@ impl Interface {
     }
 
     /// Bits of a unit in the wave and what it holds.
-    pub(super) fn holds(&self) -> Result<(usize, Holds), String> {
+    pub(super) fn holds(&self) -> Result<(usize, UnitContent), String> {
         let Some(protocol) = self.protocol() else {
             let known: Vec<_> = registry::PROTOCOLS.iter().map(|p| p.name).collect();
             return Err(format!("key `protocol`: found `{}`, expected one of {}", self.protocol, known.join(", ")));
@@ -757,11 +757,11 @@ impl Interface {
         }
         let usual = if is_slots { SLOT_BITS } else { whole };
         match (self.unit_bits.unwrap_or(usual), protocol.name) {
-            (bits, _) if bits == whole => Ok((bits, Holds::Unit)),
-            (528, "cxl-68b") => Ok((528, Holds::FlitAndCrc)),
-            (512, "cxl-68b") => Ok((512, Holds::Slots)),
+            (bits, _) if bits == whole => Ok((bits, UnitContent::Unit)),
+            (528, "cxl-68b") => Ok((528, UnitContent::FlitAndCrc)),
+            (512, "cxl-68b") => Ok((512, UnitContent::Slots)),
             (bits, "cxl-68b") => Err(format!("key `unit_bits`: found {bits}, expected 544, 528 or 512")),
-            (PACKET_BITS, "nvlink") => Ok((PACKET_BITS, Holds::Unit)),
+            (PACKET_BITS, "nvlink") => Ok((PACKET_BITS, UnitContent::Unit)),
             (bits, "nvlink") => Err(format!("key `unit_bits`: found {bits}, expected {whole} or {PACKET_BITS}")),
             (bits, _) => Err(format!("key `unit_bits`: found {bits}, expected {whole}")),
         }

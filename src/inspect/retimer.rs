@@ -6,7 +6,7 @@
 
 use super::InspectError;
 use super::map::Map;
-use super::stream::{Judged, Stream};
+use super::stream::{Judged, UnitStream};
 use scalepool_forms::flit256;
 use scalepool_link::health::retimer::RetimerWatch;
 use scalepool_protocols::wire::Violation;
@@ -25,7 +25,7 @@ enum Step<'a> {
 pub(super) fn judge(
     map: &Map,
     map_path: &str,
-    streams: &[Stream],
+    streams: &[UnitStream],
     judged: &mut [Option<Judged>],
 ) -> Result<(), InspectError> {
     for retimer in &map.retimer {
@@ -52,7 +52,7 @@ pub(super) fn judge(
 }
 
 /// Resets and units of both interfaces in the order of time.
-fn steps<'a>(before: &'a Stream, behind: &'a Stream) -> Vec<Step<'a>> {
+fn steps<'a>(before: &'a UnitStream, behind: &'a UnitStream) -> Vec<Step<'a>> {
     let mut steps: Vec<((u64, u8), Step<'a>)> = Vec::new();
     for stream in [before, behind] {
         steps.extend(stream.resets().iter().map(|reset| ((reset.ends_fs, 0), Step::Reset)));

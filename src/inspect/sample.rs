@@ -1,37 +1,37 @@
 //! Beats of data out of signals.
 
 use super::InspectError;
-use super::map::{Edge, Holds, Interface, SampleEdge, SignalLevel};
-use super::stream::{Beat, Stream, StreamShape};
-use super::wave::{Bit, Part, Wave};
+use super::map::{Edge, Interface, SampleEdge, SignalLevel, UnitContent};
+use super::stream::{Beat, StreamShape, UnitStream};
+use super::wave::{Bit, OpenWave, SignalPart};
 use scalepool_protocols::interfaces::ACTIVE;
 use scalepool_protocols::wire::{At, Violation};
 
 /// The signals of an interface.
-pub(super) struct Signals {
-    clock: Part,
-    reset: Option<Part>,
-    valid: Vec<Part>,
-    ready: Option<Part>,
-    first: Option<Part>,
-    last: Option<Part>,
-    keep: Option<Part>,
-    grant: Option<Part>,
-    state: Option<Part>,
+pub(super) struct InterfaceSignals {
+    clock: SignalPart,
+    reset: Option<SignalPart>,
+    valid: Vec<SignalPart>,
+    ready: Option<SignalPart>,
+    first: Option<SignalPart>,
+    last: Option<SignalPart>,
+    keep: Option<SignalPart>,
+    grant: Option<SignalPart>,
+    state: Option<SignalPart>,
     order: Option<Vec<usize>>,
-    pub data: Part,
+    pub data: SignalPart,
     pub unit_bits: usize,
-    pub holds: Holds,
+    pub holds: UnitContent,
 }
 
-impl Signals {
+impl InterfaceSignals {
     /// Finds them and reads their values.
     pub fn find(
-        wave: &mut Wave,
+        wave: &mut OpenWave,
         scope: Option<&str>,
         interface: &Interface,
         map: &str,
-    ) -> Result<Signals, InspectError> {
+    ) -> Result<InterfaceSignals, InspectError> {
         let error =
             |key, text| InspectError::Signal { map: map.to_owned(), interface: interface.name.clone(), key, text };
         let find = |key, name: &str| {
@@ -54,7 +54,7 @@ impl Signals {
             return Err(error("order", "found a value beside `keep`, expected one of them".into()));
         }
         let (unit_bits, holds) = interface.holds().map_err(|text| error("unit_bits", text))?;
-        let signals = Signals {
+        let signals = InterfaceSignals {
             clock: if interface.edge == Edge::Any { find("clock", clock)? } else { one_bit("clock", clock)? },
             reset: control("reset", &interface.reset)?,
             valid: names.valid.iter().map(|name| one_bit("valid", name)).collect::<Result<_, _>>()?,
@@ -86,7 +86,7 @@ impl Signals {
                 return Err(error("order", format!("found {order:?}, expected each of 0 to {} once", bits / 8 - 1)));
             }
         }
-        let Signals { reset, ready, first, last, keep, grant, state, .. } = &signals;
+        let InterfaceSignals { reset, ready, first, last, keep, grant, state, .. } = &signals;
         let options = [reset, ready, first, last, keep, grant, state];
         let mut parts = vec![&signals.clock, &signals.data];
         parts.extend(options.into_iter().flatten().chain(&signals.valid));
@@ -95,7 +95,7 @@ impl Signals {
     }
 }
 
-impl Signals {
+impl InterfaceSignals {
     /// What the units of the interface are, and the signal that they stand in.
     pub fn shape(&self) -> StreamShape {
         let (unit_bits, holds) = (self.unit_bits, self.holds);
@@ -109,8 +109,8 @@ impl Signals {
     }
 
     /// Those that there are, as a viewer names them: clock, reset, handshake, data.
-    pub fn shown(&self, wave: &Wave) -> Vec<String> {
-        let Signals { ready, first, last, keep, grant, state, data, .. } = self;
+    pub fn shown(&self, wave: &OpenWave) -> Vec<String> {
+        let InterfaceSignals { ready, first, last, keep, grant, state, data, .. } = self;
         let sides = [ready, first, last, keep, grant, state].map(Option::as_ref);
         let all = sides.into_iter().chain([Some(data)]);
         let handshake = [Some(&self.clock), self.reset.as_ref()].into_iter().flatten().chain(&self.valid);
@@ -119,7 +119,12 @@ impl Signals {
 }
 
 /// Samples every edge of the clock into the stream; the number of edges outside of reset.
-pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, stream: &mut Stream) -> u64 {
+pub(super) fn beats(
+    wave: &OpenWave,
+    interface: &Interface,
+    signals: &InterfaceSignals,
+    stream: &mut UnitStream,
+) -> u64 {
     let (mut edges, mut cycle) = (0, 0);
     // Where `last` is sampled: the beat before was the last one of its unit.
     let mut is_first = true;
@@ -138,7 +143,8 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         };
         // Nothing has a value before the first instant.
         let Some(beside) = beside else { continue };
-        let level = |part: &Part| wave.at(part, beside).and_then(|bits| bits.first().copied()).unwrap_or(Bit::Unknown);
+        let level =
+            |part: &SignalPart| wave.at(part, beside).and_then(|bits| bits.first().copied()).unwrap_or(Bit::Unknown);
         let active = if interface.reset_active == SignalLevel::High { Bit::One } else { Bit::Zero };
         if let Some(reset) = &signals.reset {
             let is_known = level(reset) != Bit::Unknown;
@@ -155,7 +161,7 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
         }
         edges += 1;
         stream.edge(t_fs, number);
-        let values = |part: &Part| wave.at(part, beside).unwrap_or_else(|| vec![Bit::Unknown; part.bits]);
+        let values = |part: &SignalPart| wave.at(part, beside).unwrap_or_else(|| vec![Bit::Unknown; part.bits]);
         let offers = signals.valid.iter().all(|part| level(part) == Bit::One);
         if let Some(grant) = &signals.grant {
             let granted = level(grant);
@@ -173,7 +179,7 @@ pub(super) fn beats(wave: &Wave, interface: &Interface, signals: &Signals, strea
             stream.rule_of_bus(t_fs, number, state, broken);
         }
         let handshake = signals.valid.iter().chain(&signals.ready);
-        let levels: Vec<(&Part, Bit)> = handshake.map(|part| (part, level(part))).collect();
+        let levels: Vec<(&SignalPart, Bit)> = handshake.map(|part| (part, level(part))).collect();
         if levels.iter().any(|(_, level)| *level == Bit::Zero) {
             continue;
         }
@@ -290,7 +296,7 @@ impl SendingRights {
 }
 
 /// Positions of the edges. The first value of a clock is no edge.
-fn edges_of(wave: &Wave, interface: &Interface, signals: &Signals) -> Vec<u32> {
+fn edges_of(wave: &OpenWave, interface: &Interface, signals: &InterfaceSignals) -> Vec<u32> {
     let to = match interface.edge {
         Edge::Rising => Some(Bit::One),
         Edge::Falling => Some(Bit::Zero),

@@ -1,9 +1,9 @@
 //! Units out of beats, and what the decoder of their stream says, or the watcher of their link.
 
 use super::declared::DeclaredRange;
-use super::map::{Holds, Interface};
+use super::map::{Interface, UnitContent};
 use super::waiver::WaivedFinding;
-use super::wave::Part;
+use super::wave::SignalPart;
 use scalepool_forms::flit::{FlitAnswer, FlitDecoder};
 use scalepool_forms::options::Options;
 use scalepool_protocols::cxl::Dir;
@@ -58,13 +58,13 @@ pub struct SeenUnit {
 }
 
 /// A whole unit.
-struct Unit {
+struct WaveUnit {
     /// Position among all that was seen.
     at: usize,
     beats_fs: Vec<u64>,
 }
 
-impl Unit {
+impl WaveUnit {
     /// Time of the last beat \[fs\].
     fn end_fs(&self) -> u64 {
         self.beats_fs.last().copied().unwrap_or_default()
@@ -97,7 +97,7 @@ pub(super) struct Judged {
 
 impl Judged {
     /// Findings beside those of the decoder of a stream.
-    pub fn beside(stream: &Stream) -> Judged {
+    pub fn beside(stream: &UnitStream) -> Judged {
         Judged { in_stream: vec![true; stream.count()], is_beside: true, ..Judged::default() }
     }
 }
@@ -108,7 +108,7 @@ pub(super) struct StreamShape {
     /// Bits of a unit, of NVLink those of a flit or of the longest packet.
     pub unit_bits: usize,
     /// What they hold of the unit of the protocol.
-    pub holds: Holds,
+    pub holds: UnitContent,
     /// Name of the data in findings, its lowest bit, and bits of a beat.
     pub data: (String, usize, usize),
     /// How the design numbers the bits of that signal.
@@ -118,13 +118,13 @@ pub(super) struct StreamShape {
 }
 
 /// The units of one interface.
-pub(super) struct Stream {
+pub(super) struct UnitStream {
     interface: usize,
     protocol: String,
     dir: Dir,
     options: Options,
     unit_bits: usize,
-    holds: Holds,
+    holds: UnitContent,
     data: (String, usize, usize),
     declared: DeclaredRange,
     has_signals: bool,
@@ -134,7 +134,7 @@ pub(super) struct Stream {
     lost: bool,
     /// The open packet may end at any beat.
     open_end: bool,
-    units: Vec<Unit>,
+    units: Vec<WaveUnit>,
     /// Time of the first edge outside of reset \[fs\].
     first_edge_fs: Option<u64>,
     /// The last edge outside of reset: time \[fs\], edges of the clock before it.
@@ -143,10 +143,10 @@ pub(super) struct Stream {
     seen: Vec<SeenUnit>,
 }
 
-impl Stream {
-    pub fn new(n: usize, interface: &Interface, shape: StreamShape) -> Stream {
+impl UnitStream {
+    pub fn new(n: usize, interface: &Interface, shape: StreamShape) -> UnitStream {
         let StreamShape { unit_bits, holds, data, declared, has_signals } = shape;
-        Stream {
+        UnitStream {
             interface: n,
             protocol: interface.protocol.clone(),
             dir: interface.direction(),
@@ -189,7 +189,7 @@ impl Stream {
     }
 
     /// A value is needed and is not there.
-    pub fn unknown(&mut self, t_fs: u64, cycle: u64, part: &Part, bits: &[usize]) {
+    pub fn unknown(&mut self, t_fs: u64, cycle: u64, part: &SignalPart, bits: &[usize]) {
         let (Some(&first), Some(&last)) = (bits.first(), bits.last()) else { return };
         let (lsb, width) = ((part.lsb + first) as u32, (last - first + 1) as u32);
         let violation = Violation {
@@ -209,7 +209,7 @@ impl Stream {
     }
 
     /// A rule of the bus itself, at one of its signals. What passes is taken all the same.
-    pub fn rule_of_bus(&mut self, t_fs: u64, cycle: u64, part: &Part, violation: Violation) {
+    pub fn rule_of_bus(&mut self, t_fs: u64, cycle: u64, part: &SignalPart, violation: Violation) {
         let bits = || format!("{}{}", part.name, part.declared.shown(part.lsb, part.bits));
         let signal = if part.bits == 1 { part.name.clone() } else { bits() };
         self.none(t_fs, cycle, WaveViolation { t_fs, signal, violation });
@@ -310,16 +310,16 @@ impl Stream {
         let found = std::mem::take(&mut self.bytes);
         let beats = std::mem::take(&mut self.beats);
         let bytes = match self.holds {
-            Holds::Unit => found,
-            Holds::FlitAndCrc => pid::CACHEMEM.to_le_bytes().into_iter().chain(found).collect(),
-            Holds::Slots => {
+            UnitContent::Unit => found,
+            UnitContent::FlitAndCrc => pid::CACHEMEM.to_le_bytes().into_iter().chain(found).collect(),
+            UnitContent::Slots => {
                 let slot = |n: usize| found[16 * n..16 * n + 16].iter().rev().fold(0, |s, &b| s << 8 | u128::from(b));
                 Cxl68Unit::from_slots(pid::CACHEMEM, &[slot(0), slot(1), slot(2), slot(3)]).0.to_vec()
             }
         };
         let (t_fs, cycle) = beats.last().copied().unwrap_or_default();
         let (interface, lints, broken) = (self.interface, Vec::new(), Vec::new());
-        self.units.push(Unit { at: self.seen.len(), beats_fs: beats.iter().map(|b| b.0).collect() });
+        self.units.push(WaveUnit { at: self.seen.len(), beats_fs: beats.iter().map(|b| b.0).collect() });
         let waived = Vec::new();
         self.seen.push(SeenUnit { t_fs, cycle, interface, bytes, form: None, broken, lints, waived });
     }
@@ -333,7 +333,7 @@ impl Stream {
 
     /// Time of the last beat of a unit \[fs\]; 0 if there is none.
     pub fn unit_end_fs(&self, unit: usize) -> u64 {
-        self.units.get(unit).map_or(0, Unit::end_fs)
+        self.units.get(unit).map_or(0, WaveUnit::end_fs)
     }
 
     /// Direction of the units.
@@ -437,7 +437,7 @@ impl Stream {
     /// Where a byte of a unit is in the wave.
     fn place(&self, beats_fs: &[u64], violation: Violation) -> WaveViolation {
         let (_, lsb, bits) = &self.data;
-        let not_there = if self.holds == Holds::Unit { 0 } else { size_of::<u16>() };
+        let not_there = if self.holds == UnitContent::Unit { 0 } else { size_of::<u16>() };
         let last_fs = beats_fs.last().copied().unwrap_or_default();
         let at = match violation.at {
             At::Byte(n) => n.checked_sub(not_there).map(|n| (8 * n / bits, 8 * n % bits)),

@@ -8,7 +8,7 @@
 
 use super::link::Said;
 use super::map::MappedTransactions;
-use super::stream::Stream;
+use super::stream::UnitStream;
 use scalepool_link::hook::Direction;
 use scalepool_link::protocol::LinkProtocol;
 use scalepool_link::watch::WatchedContent;
@@ -20,7 +20,7 @@ use scalepool_transactions::{TransactionChecker, TransactionFinding};
 pub(super) struct JudgedLink<'a> {
     pub name: &'a str,
     /// What the watched end receives and sends.
-    pub streams: [&'a Stream; 2],
+    pub streams: [&'a UnitStream; 2],
     pub said: &'a [(u64, Said)],
 }
 
@@ -34,7 +34,7 @@ impl JudgedLink<'_> {
     fn said(&self) -> impl Iterator<Item = (u64, &Said)> {
         let mut before_fs = 0;
         self.said.iter().map(move |(t_fs, what)| {
-            let resets = self.streams.into_iter().flat_map(Stream::resets).filter(|reset| reset.ends_fs == *t_fs);
+            let resets = self.streams.into_iter().flat_map(UnitStream::resets).filter(|reset| reset.ends_fs == *t_fs);
             let begins_fs = match what {
                 Said::Reset(_) => resets.map(|reset| reset.begins_fs).min(),
                 Said::Message(..) => None,
@@ -46,7 +46,7 @@ impl JudgedLink<'_> {
 }
 
 /// The checker, and what has to be known to name a unit.
-struct Judge<'a> {
+struct TransactionJudge<'a> {
     links: &'a [JudgedLink<'a>],
     checker: TransactionChecker,
     /// Units before the last reset, by link and way.
@@ -54,7 +54,7 @@ struct Judge<'a> {
     broken: Vec<(usize, Direction, usize, Violation)>,
 }
 
-impl Judge<'_> {
+impl TransactionJudge<'_> {
     fn keep(&mut self, found: Vec<TransactionFinding>) {
         for TransactionFinding { link, dir, unit, asked, violation, .. } in found {
             let place = |(dir, unit): (Dir, u64)| {
@@ -99,7 +99,7 @@ pub(super) fn judge(
     }
     // The sort is stable: what one link says keeps its order.
     scalepool_ordered::sort_by_key(&mut said, |(t_fs, ..)| *t_fs);
-    let mut judge = Judge { links, checker: fresh(), first: vec![[0; 2]; links.len()], broken: Vec::new() };
+    let mut judge = TransactionJudge { links, checker: fresh(), first: vec![[0; 2]; links.len()], broken: Vec::new() };
     for (t_fs, link, what) in said {
         if map.answer_ns.is_some() {
             judge.clock(t_fs);
@@ -139,7 +139,7 @@ pub(super) fn judge(
         }
     }
     // What hangs sends nothing any more: a clock that goes on tells how long nothing has come.
-    judge.clock(links.iter().flat_map(|link| link.streams).map(Stream::last_edge_fs).max().unwrap_or_default());
+    judge.clock(links.iter().flat_map(|link| link.streams).map(UnitStream::last_edge_fs).max().unwrap_or_default());
     if map.ends_at_rest {
         let open = judge.checker.finish();
         judge.keep(open);

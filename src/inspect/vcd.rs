@@ -31,11 +31,11 @@ pub(super) fn check(path: &Path) -> Result<(), String> {
 }
 
 fn check_text(text: impl BufRead) -> Result<(), String> {
-    let mut words = Words { text, line: 1, ended: false, word: Vec::new() };
+    let mut words = VcdWords { text, line: 1, ended: false, word: Vec::new() };
     let result = Checker::default().all(&mut words);
     result.map_err(|fault| match fault {
-        Fault::Read(e) => e.to_string(),
-        Fault::Found(text) => format!("line {}: {text}", words.line),
+        VcdFailure::Read(e) => e.to_string(),
+        VcdFailure::Found(text) => format!("line {}: {text}", words.line),
     })
 }
 
@@ -43,25 +43,25 @@ fn check_text(text: impl BufRead) -> Result<(), String> {
 const KEYWORDS: [&str; 8] =
     ["$comment", "$date", "$enddefinitions", "$scope", "$timescale", "$upscope", "$var", "$version"];
 
-enum Fault {
+enum VcdFailure {
     /// The system cannot read on.
     Read(io::Error),
     /// What was found, what was expected.
     Found(String),
 }
 
-impl From<io::Error> for Fault {
-    fn from(e: io::Error) -> Fault {
-        Fault::Read(e)
+impl From<io::Error> for VcdFailure {
+    fn from(e: io::Error) -> VcdFailure {
+        VcdFailure::Read(e)
     }
 }
 
-fn found(what: impl std::fmt::Display, expected: impl std::fmt::Display) -> Fault {
-    Fault::Found(format!("found {what}, expected {expected}"))
+fn found(what: impl std::fmt::Display, expected: impl std::fmt::Display) -> VcdFailure {
+    VcdFailure::Found(format!("found {what}, expected {expected}"))
 }
 
 /// Words of a text, with the line of the last one.
-struct Words<R> {
+struct VcdWords<R> {
     text: R,
     line: usize,
     /// The last word ended its line.
@@ -69,9 +69,9 @@ struct Words<R> {
     word: Vec<u8>,
 }
 
-impl<R: BufRead> Words<R> {
+impl<R: BufRead> VcdWords<R> {
     /// Reads the next word into `word`; `false` at the end.
-    fn advance(&mut self) -> Result<bool, Fault> {
+    fn advance(&mut self) -> Result<bool, VcdFailure> {
         self.word.clear();
         self.line += usize::from(std::mem::take(&mut self.ended));
         loop {
@@ -102,7 +102,7 @@ impl<R: BufRead> Words<R> {
     }
 
     /// The next word, as text.
-    fn next(&mut self) -> Result<Option<String>, Fault> {
+    fn next(&mut self) -> Result<Option<String>, VcdFailure> {
         Ok(if self.advance()? { Some(self.shown()) } else { None })
     }
 
@@ -111,7 +111,7 @@ impl<R: BufRead> Words<R> {
     }
 
     /// All words up to `$end`.
-    fn words_to_end(&mut self) -> Result<Vec<String>, Fault> {
+    fn words_to_end(&mut self) -> Result<Vec<String>, VcdFailure> {
         let mut all = Vec::new();
         while let Some(word) = self.next()? {
             if word == "$end" {
@@ -127,7 +127,7 @@ impl<R: BufRead> Words<R> {
 
     /// The words of a declaration; the one at `code` is an identifier, which may be spelled as anything. A keyword among
     /// the others tells that `$end` is missing: a reader takes what follows for a part of this declaration.
-    fn declaration(&mut self, code: Option<usize>) -> Result<Vec<String>, Fault> {
+    fn declaration(&mut self, code: Option<usize>) -> Result<Vec<String>, VcdFailure> {
         let all = self.words_to_end()?;
         let mut others = all.iter().enumerate().filter(|(at, _)| Some(*at) != code);
         match others.find(|(_, word)| KEYWORDS.contains(&word.as_str())) {
@@ -152,7 +152,7 @@ struct Checker {
 }
 
 impl Checker {
-    fn all<R: BufRead>(mut self, words: &mut Words<R>) -> Result<(), Fault> {
+    fn all<R: BufRead>(mut self, words: &mut VcdWords<R>) -> Result<(), VcdFailure> {
         while words.advance()? {
             match words.word.first() {
                 Some(b'#') => self.time(&words.shown()[1..])?,
@@ -171,7 +171,7 @@ impl Checker {
         if self.in_body { Ok(()) } else { Err(found("the end of the file", "`$enddefinitions`")) }
     }
 
-    fn keyword<R: BufRead>(&mut self, words: &mut Words<R>) -> Result<(), Fault> {
+    fn keyword<R: BufRead>(&mut self, words: &mut VcdWords<R>) -> Result<(), VcdFailure> {
         match &words.word[..] {
             b"$timescale" => self.timescale(&words.declaration(None)?.concat()),
             b"$var" => self.variable(&words.declaration(Some(2))?),
@@ -197,7 +197,7 @@ impl Checker {
     }
 
     /// `1 ps`, with or without the blank.
-    fn timescale(&mut self, text: &str) -> Result<(), Fault> {
+    fn timescale(&mut self, text: &str) -> Result<(), VcdFailure> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, unit) = text.split_at(digits);
         let exponent = ["fs", "ps", "ns", "us", "ms", "s"].iter().position(|u| *u == unit);
@@ -212,7 +212,7 @@ impl Checker {
     }
 
     /// The identifier of a value.
-    fn known(&self, code: &[u8]) -> Result<(), Fault> {
+    fn known(&self, code: &[u8]) -> Result<(), VcdFailure> {
         if self.codes.contains(code) {
             return Ok(());
         }
@@ -221,7 +221,7 @@ impl Checker {
     }
 
     /// Kind, width, identifier, name.
-    fn variable(&mut self, words: &[String]) -> Result<(), Fault> {
+    fn variable(&mut self, words: &[String]) -> Result<(), VcdFailure> {
         self.codes.extend(words.get(2).map(|code| code.clone().into_bytes()));
         let width = words.get(1).map_or("nothing", String::as_str);
         let name = words.get(3).map_or("", String::as_str);
@@ -237,7 +237,7 @@ impl Checker {
         Ok(())
     }
 
-    fn time(&mut self, text: &str) -> Result<(), Fault> {
+    fn time(&mut self, text: &str) -> Result<(), VcdFailure> {
         // Where there is no time unit, the reader says so.
         let step_fs = self.step_fs.unwrap_or(1);
         let last = u64::MAX / step_fs;

@@ -9,15 +9,15 @@ use scalepool_ordered::OrderedMap;
 use scalepool_trace::TimeAxis;
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::Once;
 use wellen::simple::Waveform;
-use wellen::{LoadOptions, Signal, SignalRef, SignalValueRef, TimescaleUnit};
+use wellen::{LoadOptions, Signal, SignalRef, SignalValueRef, TimescaleUnit, WellenError};
 
 /// An open wave.
-pub(super) struct Wave {
+pub(super) struct OpenWave {
     file: String,
     waveform: Waveform,
     /// Signals by full path; aliases of one signal have its reference.
@@ -37,7 +37,7 @@ struct WaveSignal {
 }
 
 /// A part of a signal.
-pub(super) struct Part {
+pub(super) struct SignalPart {
     /// As the wave calls the signal.
     pub name: String,
     signal: SignalRef,
@@ -62,19 +62,30 @@ const FST_START: [u8; 9] = [0, 0, 0, 0, 0, 0, 0, 1, 0x49];
 /// First byte of an FST file that is packed as a whole.
 const FST_PACKED: u8 = 254;
 
-impl Wave {
-    pub fn open(path: &Path) -> Result<Wave, InspectError> {
+impl OpenWave {
+    pub fn open(path: &Path) -> Result<OpenWave, InspectError> {
         let file = path.display().to_string();
         let unreadable = |text: String| InspectError::Wave { path: file.clone(), text };
         if !check_start(path).map_err(&unreadable)? {
             vcd::check(path).map_err(&unreadable)?;
         }
         let options = LoadOptions { multi_thread: false, remove_scopes_with_empty_name: true };
-        let damaged = |e: wellen::WellenError| {
+        OpenWave::read(&file, || wellen::simple::read_with_options(path, &options))
+    }
+
+    /// The wave of a dump that is in memory; `file` stands for its file in messages.
+    pub fn of_dump(dump: String, file: &str) -> Result<OpenWave, InspectError> {
+        OpenWave::read(file, || wellen::simple::read_from_reader(Cursor::new(dump.into_bytes())))
+    }
+
+    fn read(file: &str, read: impl FnOnce() -> Result<Waveform, WellenError>) -> Result<OpenWave, InspectError> {
+        let file = file.to_owned();
+        let unreadable = |text: String| InspectError::Wave { path: file.clone(), text };
+        let damaged = |e: WellenError| {
             let text: String = e.to_string().escape_debug().take(MAX_TEXT).collect();
             format!("found a file that is damaged or cut, expected a whole one; its reader says: {text}")
         };
-        let read = || wellen::simple::read_with_options(path, &options).map_err(damaged);
+        let read = || read().map_err(damaged);
         let waveform = unpanicked(read).and_then(|read| read).map_err(&unreadable)?;
         let hierarchy = waveform.hierarchy();
         let scale = hierarchy.timescale().ok_or_else(|| unreadable("found no timescale, expected one".into()))?;
@@ -97,13 +108,13 @@ impl Wave {
             let declared = DeclaredRange::of(index.map(|index| (index.msb(), index.lsb())), bits);
             names.insert(path, WaveSignal { signal, bits, declared });
         }
-        Ok(Wave { names, shown, file, waveform, step_fs })
+        Ok(OpenWave { names, shown, file, waveform, step_fs })
     }
 
     /// The signal of a name, or of `name[msb:lsb]` a part of it.
-    pub fn find(&self, asked: &str) -> Result<Part, String> {
+    pub fn find(&self, asked: &str) -> Result<SignalPart, String> {
         if let Some((name, WaveSignal { signal, bits, declared })) = self.lookup(asked)? {
-            return Ok(Part { name, signal, lsb: 0, bits, declared });
+            return Ok(SignalPart { name, signal, lsb: 0, bits, declared });
         }
         if let Some((base, left, right)) = slice_of(asked)
             && let Some((name, WaveSignal { signal, bits, declared })) = self.lookup(base)?
@@ -111,7 +122,7 @@ impl Wave {
             let Some((lsb, bits)) = declared.part(left, right) else {
                 return Err(format!("found `{asked}`, expected a part of `{name}{}`", declared.shown(0, bits)));
             };
-            return Ok(Part { name, signal, lsb, bits, declared });
+            return Ok(SignalPart { name, signal, lsb, bits, declared });
         }
         let base = slice_of(asked).map_or(asked, |(base, ..)| base);
         let depth = base.split('.').count();
@@ -156,26 +167,26 @@ impl Wave {
     }
 
     /// The name that a viewer gives to the signal of a part.
-    pub fn shown(&self, part: &Part) -> String {
+    pub fn shown(&self, part: &SignalPart) -> String {
         self.shown.get(&part.name).unwrap_or(&part.name).clone()
     }
 
     /// Reads the values of signals.
-    pub fn load(&mut self, parts: &[&Part]) -> Result<(), InspectError> {
+    pub fn load(&mut self, parts: &[&SignalPart]) -> Result<(), InspectError> {
         let signals: Vec<_> = parts.iter().map(|part| part.signal).collect();
         let loaded = unpanicked(|| self.waveform.load_signals(&signals));
         loaded.map_err(|text| InspectError::Wave { path: self.file.clone(), text })
     }
 
     /// Position and value of every change of a 1-bit signal, or every change alone of a wider one.
-    pub fn changes(&self, part: &Part) -> Vec<(u32, Bit)> {
+    pub fn changes(&self, part: &SignalPart) -> Vec<(u32, Bit)> {
         let signal = self.signal(part);
         let value = |value| if part.bits == 1 { bit(value, part.lsb) } else { Bit::Unknown };
         signal.into_iter().flat_map(Signal::iter_changes).map(|(at, v)| (at, value(v))).collect()
     }
 
     /// Bits of a part at the end of the instant of a position, lowest first; none before the first value.
-    pub fn at(&self, part: &Part, position: u32) -> Option<Vec<Bit>> {
+    pub fn at(&self, part: &SignalPart, position: u32) -> Option<Vec<Bit>> {
         let signal = self.signal(part)?;
         let offset = signal.get_offset(position)?;
         let value = signal.get_value_at(&offset, offset.elements.saturating_sub(1));
@@ -191,7 +202,7 @@ impl Wave {
         self.waveform.time_table().get(position as usize).map_or(0, |t| t * self.step_fs)
     }
 
-    fn signal(&self, part: &Part) -> Option<&Signal> {
+    fn signal(&self, part: &SignalPart) -> Option<&Signal> {
         self.waveform.get_signal(part.signal)
     }
 }

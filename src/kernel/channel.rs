@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::error::BuildError;
-use super::module::{Cx, End, LinkEnds, Place, Queue, sealed};
+use super::module::{Cx, End, ModulePlace, PartitionLinkEnds, ReportedChannel, sealed};
 use super::time::Time;
 
 /// The item that found no room.
@@ -25,7 +25,7 @@ pub struct Full<T>(pub T);
 /// Slots that a channel uses as long as they suffice.
 const FIRST_RING: usize = 2;
 
-struct Slot<T> {
+struct ChannelSlot<T> {
     /// The edge of the reader's clock at which the item is due.
     due: Cell<u64>,
     item: Cell<Option<T>>,
@@ -40,7 +40,7 @@ struct Channel<T> {
     /// When the first item is due, as in its slot: readers ask for it more often than anything else.
     first_due: Cell<u64>,
     /// A power of two of them, at least `depth`.
-    slots: Box<[Slot<T>]>,
+    slots: Box<[ChannelSlot<T>]>,
     /// The slots in use are a ring of `mask + 1`. It starts small and grows with what is under way, so that a deep
     /// channel with little in it stays in the cache.
     mask: Cell<u32>,
@@ -52,10 +52,10 @@ struct Channel<T> {
     /// The pops of the instant `popped_at`: slots that are not free yet.
     popped: Cell<u32>,
     popped_at: Cell<Time>,
-    reader: Cell<Place>,
+    reader: Cell<ModulePlace>,
     /// The writer found too little room; the next pop wakes it.
     writer_waits: Cell<bool>,
-    writer: Cell<Place>,
+    writer: Cell<ModulePlace>,
     /// The edge of the writer at which it last sent to a reader on another clock, and the edge of the reader at which that is due.
     sent_at: Cell<u64>,
     sent_due: Cell<u64>,
@@ -65,12 +65,12 @@ struct Channel<T> {
 impl<T> Channel<T> {
     /// The first item's.
     #[inline]
-    fn first(&self) -> &Slot<T> {
+    fn first(&self) -> &ChannelSlot<T> {
         &self.slots[self.head.get() as usize]
     }
 
     #[inline]
-    fn slot(&self, ahead: u32) -> &Slot<T> {
+    fn slot(&self, ahead: u32) -> &ChannelSlot<T> {
         &self.slots[(self.head.get().wrapping_add(ahead) & self.mask.get()) as usize]
     }
 
@@ -141,14 +141,14 @@ impl<T> Channel<T> {
     }
 }
 
-impl<T> Queue for Channel<T> {
+impl<T> ReportedChannel for Channel<T> {
     fn name(&self) -> &str {
         &self.name
     }
-    fn writer(&self) -> Option<Place> {
+    fn writer(&self) -> Option<ModulePlace> {
         self.writer.get().known()
     }
-    fn reader(&self) -> Option<Place> {
+    fn reader(&self) -> Option<ModulePlace> {
         self.reader.get().known()
     }
     fn left(&self) -> Option<(usize, u64)> {
@@ -162,15 +162,15 @@ pub(super) fn channel<T: 'static>(
     name: &str,
     depth: u32,
     latency_cycles: u32,
-) -> Result<(OutEnd<T>, InEnd<T>, Rc<dyn Queue>), BuildError> {
+) -> Result<(OutEnd<T>, InEnd<T>, Rc<dyn ReportedChannel>), BuildError> {
     if depth == 0 {
         return Err(BuildError::Depth { name: name.into() });
     }
     if latency_cycles == 0 {
         return Err(BuildError::Latency { name: name.into() });
     }
-    let slot = |_| Slot { due: Cell::new(0), item: Cell::new(None) };
-    let slots: Box<[Slot<T>]> = (0..depth.next_power_of_two()).map(slot).collect();
+    let slot = |_| ChannelSlot { due: Cell::new(0), item: Cell::new(None) };
+    let slots: Box<[ChannelSlot<T>]> = (0..depth.next_power_of_two()).map(slot).collect();
     let channel = Rc::new(Channel {
         first_due: Cell::new(NOTHING_DUE),
         mask: Cell::new(slots.len().min(FIRST_RING) as u32 - 1),
@@ -181,9 +181,9 @@ pub(super) fn channel<T: 'static>(
         latency_cycles,
         popped: Cell::new(0),
         popped_at: Cell::new(Time::MAX),
-        reader: Cell::new(Place::UNKNOWN),
+        reader: Cell::new(ModulePlace::UNKNOWN),
         writer_waits: Cell::new(false),
-        writer: Cell::new(Place::UNKNOWN),
+        writer: Cell::new(ModulePlace::UNKNOWN),
         sent_at: Cell::new(u64::MAX),
         sent_due: Cell::new(0),
         name: name.into(),
@@ -203,7 +203,7 @@ impl<T> End for OutEnd<T> {}
 impl<T> sealed::Attach for OutEnd<T> {
     type Port = Out<T>;
     #[allow(private_interfaces)]
-    fn attach(self, place: Place, _: &mut LinkEnds) -> Out<T> {
+    fn attach(self, place: ModulePlace, _: &mut PartitionLinkEnds) -> Out<T> {
         self.0.writer.set(place);
         Out(self.0)
     }
@@ -213,7 +213,7 @@ impl<T> End for InEnd<T> {}
 impl<T> sealed::Attach for InEnd<T> {
     type Port = In<T>;
     #[allow(private_interfaces)]
-    fn attach(self, place: Place, _: &mut LinkEnds) -> In<T> {
+    fn attach(self, place: ModulePlace, _: &mut PartitionLinkEnds) -> In<T> {
         self.0.reader.set(place);
         In { channel: self.0, seen: None }
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
 use super::error::{BuildError, Unfinished};
-use super::partition::{Counts, Names, Partition, PartitionBuilder, Status};
+use super::partition::{Counts, Partition, PartitionBuilder, PartitionStatus, TakenNames};
 use super::simulation::RunOptions;
 use super::time::Time;
 
@@ -21,7 +21,7 @@ pub(super) type Build = Box<dyn FnOnce(&mut PartitionBuilder) -> Result<(), Buil
 /// All partitions, wherever they run.
 pub(super) trait Crew {
     fn run(&mut self, end: Time);
-    fn status(&self) -> Status;
+    fn status(&self) -> PartitionStatus;
     fn open(&mut self) -> Vec<Unfinished>;
     /// Whether every module is done.
     fn is_done(&mut self) -> bool;
@@ -32,7 +32,7 @@ pub(super) trait Crew {
 /// The partitions of one thread.
 pub(super) struct Group {
     partitions: Vec<Partition>,
-    status: Status,
+    status: PartitionStatus,
 }
 
 impl Group {
@@ -41,7 +41,7 @@ impl Group {
         seed: u64,
         options: &RunOptions,
         builds: Vec<(u32, Build)>,
-    ) -> Result<(Group, Vec<Names>), (u32, BuildError)> {
+    ) -> Result<(Group, Vec<TakenNames>), (u32, BuildError)> {
         let (mut partitions, mut names) = (Vec::new(), Vec::new());
         for (index, build) in builds {
             let mut builder = PartitionBuilder::new(index, seed);
@@ -50,16 +50,20 @@ impl Group {
             partitions.push(partition);
             names.push(its_names);
         }
-        let status = partitions.iter_mut().map(Partition::status).fold(Status::NONE, Status::and);
+        let status = partitions.iter_mut().map(Partition::status).fold(PartitionStatus::NONE, PartitionStatus::and);
         Ok((Group { partitions, status }, names))
     }
 }
 
 impl Crew for Group {
     fn run(&mut self, end: Time) {
-        self.status = self.partitions.iter_mut().map(|partition| partition.run(end)).fold(Status::NONE, Status::and);
+        self.status = self
+            .partitions
+            .iter_mut()
+            .map(|partition| partition.run(end))
+            .fold(PartitionStatus::NONE, PartitionStatus::and);
     }
-    fn status(&self) -> Status {
+    fn status(&self) -> PartitionStatus {
         self.status
     }
     fn open(&mut self) -> Vec<Unfinished> {
@@ -85,10 +89,10 @@ enum Order {
 }
 
 /// What a thread answers.
-enum Answer {
-    Built(Vec<Names>),
+enum CrewAnswer {
+    Built(Vec<TakenNames>),
     NotBuilt(u32, BuildError),
-    Ran(Status),
+    Ran(PartitionStatus),
     Open(Vec<Unfinished>),
     IsDone(bool),
     Counts(Vec<Counts>),
@@ -99,7 +103,7 @@ struct Desk {
     order: Mutex<Order>,
     /// The number of the order.
     round: AtomicUsize,
-    answers: Vec<Mutex<Option<Answer>>>,
+    answers: Vec<Mutex<Option<CrewAnswer>>>,
     /// Threads that have not answered yet.
     missing: AtomicUsize,
     /// The driver, while it sleeps.
@@ -115,7 +119,7 @@ impl Desk {
         self.round.fetch_add(1, Ordering::Release);
     }
 
-    fn answer(&self, me: usize, answer: Answer) {
+    fn answer(&self, me: usize, answer: CrewAnswer) {
         *lock(&self.answers[me]) = Some(answer);
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.wake_driver();
@@ -188,10 +192,10 @@ fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u3
     let _alarm = Alarm(desk);
     let mut group = match Group::build(seed, options, builds) {
         Ok((group, names)) => {
-            desk.answer(me, Answer::Built(names));
+            desk.answer(me, CrewAnswer::Built(names));
             group
         }
-        Err((partition, error)) => return desk.answer(me, Answer::NotBuilt(partition, error)),
+        Err((partition, error)) => return desk.answer(me, CrewAnswer::NotBuilt(partition, error)),
     };
     let (mut done, mut patience) = (0, Patience::default());
     loop {
@@ -202,11 +206,11 @@ fn work(desk: &Desk, me: usize, seed: u64, options: &RunOptions, builds: Vec<(u3
         let answer = match order {
             Order::Run(end) => {
                 group.run(end);
-                Answer::Ran(group.status())
+                CrewAnswer::Ran(group.status())
             }
-            Order::Open => Answer::Open(group.open()),
-            Order::IsDone => Answer::IsDone(group.is_done()),
-            Order::Publish => Answer::Counts(group.publish()),
+            Order::Open => CrewAnswer::Open(group.open()),
+            Order::IsDone => CrewAnswer::IsDone(group.is_done()),
+            Order::Publish => CrewAnswer::Counts(group.publish()),
             Order::Stop => return,
         };
         desk.answer(me, answer);
@@ -241,7 +245,7 @@ pub(super) struct Threads {
     dealt: Vec<Vec<usize>>,
     desk: Arc<Desk>,
     others: Vec<JoinHandle<()>>,
-    status: Status,
+    status: PartitionStatus,
     patience: Patience,
 }
 
@@ -253,7 +257,7 @@ impl Threads {
         seed: u64,
         options: &RunOptions,
         builds: Vec<(u64, Build)>,
-    ) -> Result<(Threads, Vec<Names>), BuildError> {
+    ) -> Result<(Threads, Vec<TakenNames>), BuildError> {
         let (weights, builds): (Vec<u64>, Vec<Build>) = builds.into_iter().unzip();
         let dealt = deal(&weights, threads);
         let mut builds: Vec<Option<Build>> = builds.into_iter().map(Some).collect();
@@ -276,8 +280,9 @@ impl Threads {
         };
         let others = shares.enumerate().map(start).collect();
         // From here on, dropping the crew sends the threads home.
-        let own = Group { partitions: Vec::new(), status: Status::NONE };
-        let mut crew = Threads { own, dealt, desk, others, status: Status::NONE, patience: Patience::default() };
+        let own = Group { partitions: Vec::new(), status: PartitionStatus::NONE };
+        let mut crew =
+            Threads { own, dealt, desk, others, status: PartitionStatus::NONE, patience: Patience::default() };
         let mut outcomes = Vec::new();
         match Group::build(seed, options, own_share) {
             Ok((group, names)) => {
@@ -288,8 +293,8 @@ impl Threads {
         }
         for answer in crew.gather() {
             match answer {
-                Answer::Built(names) => outcomes.push(Ok(names)),
-                Answer::NotBuilt(partition, error) => outcomes.push(Err((partition, error))),
+                CrewAnswer::Built(names) => outcomes.push(Ok(names)),
+                CrewAnswer::NotBuilt(partition, error) => outcomes.push(Err((partition, error))),
                 _ => {}
             }
         }
@@ -317,7 +322,7 @@ impl Threads {
     }
 
     /// Waits for the answers of the other threads.
-    fn gather(&mut self) -> Vec<Answer> {
+    fn gather(&mut self) -> Vec<CrewAnswer> {
         let desk = &self.desk;
         let done = || desk.missing.load(Ordering::Acquire) == 0 || desk.broken.load(Ordering::Acquire);
         self.patience.wait_until(done, || *lock(&desk.driver) = Some(std::thread::current()));
@@ -349,14 +354,14 @@ impl Crew for Threads {
         self.own.run(end);
         let mut status = self.own.status();
         for answer in self.gather() {
-            if let Answer::Ran(its) = answer {
+            if let CrewAnswer::Ran(its) = answer {
                 status = status.and(its);
             }
         }
         self.status = status;
     }
 
-    fn status(&self) -> Status {
+    fn status(&self) -> PartitionStatus {
         self.status
     }
 
@@ -364,7 +369,7 @@ impl Crew for Threads {
         self.give(Order::Open);
         let mut open = self.own.open();
         for answer in self.gather() {
-            if let Answer::Open(its) = answer {
+            if let CrewAnswer::Open(its) = answer {
                 open.extend(its);
             }
         }
@@ -375,14 +380,14 @@ impl Crew for Threads {
         self.give(Order::IsDone);
         let own = self.own.is_done();
         let others = self.gather();
-        own && !others.iter().any(|answer| matches!(answer, Answer::IsDone(false)))
+        own && !others.iter().any(|answer| matches!(answer, CrewAnswer::IsDone(false)))
     }
 
     fn publish(&mut self) -> Vec<Counts> {
         self.give(Order::Publish);
         let mut shares = vec![self.own.publish()];
         for answer in self.gather() {
-            if let Answer::Counts(its) = answer {
+            if let CrewAnswer::Counts(its) = answer {
                 shares.push(its);
             }
         }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::module::{Core, Cx, End, Inbound, LinkEnds, Outbound, Place, sealed};
+use super::module::{Cx, End, Inbound, ModulePlace, Outbound, PartitionLinkEnds, PartitionState, sealed};
 use super::time::Time;
 
 /// Not attached to any partition.
@@ -46,7 +46,7 @@ impl LinkInfo {
 }
 
 /// What both ends share, across threads.
-struct Link<T> {
+struct SharedLink<T> {
     info: Arc<LinkInfo>,
     /// What waits to be taken in; within one partition, what waits to be taken.
     mailbox: Mutex<VecDeque<(Time, T)>>,
@@ -60,7 +60,7 @@ struct Link<T> {
     reader_module: AtomicU32,
 }
 
-impl<T> Link<T> {
+impl<T> SharedLink<T> {
     /// The first item that may be taken.
     #[inline]
     fn set_next(&self, first: Option<&(Time, T)>) {
@@ -80,7 +80,7 @@ pub(super) fn link<T: Send + 'static>(name: &str, latency_fs: u64) -> (LinkOutEn
         writer: AtomicU32::new(NOWHERE),
         reader: AtomicU32::new(NOWHERE),
     });
-    let link = Arc::new(Link {
+    let link = Arc::new(SharedLink {
         info: info.clone(),
         mailbox: Mutex::default(),
         filled: AtomicBool::new(false),
@@ -93,17 +93,17 @@ pub(super) fn link<T: Send + 'static>(name: &str, latency_fs: u64) -> (LinkOutEn
 
 /// The writing end of a link, not attached yet. It may travel to the thread of its partition.
 #[must_use = "an end that no module owns is an error"]
-pub struct LinkOutEnd<T>(Arc<Link<T>>);
+pub struct LinkOutEnd<T>(Arc<SharedLink<T>>);
 
 /// The reading end of a link, not attached yet. It may travel to the thread of its partition.
 #[must_use = "an end that no module owns is an error"]
-pub struct LinkInEnd<T>(Arc<Link<T>>);
+pub struct LinkInEnd<T>(Arc<SharedLink<T>>);
 
 /// The port of the module that sends into a link.
-pub struct LinkOut<T>(Rc<Sender<T>>);
+pub struct LinkOut<T>(Rc<LinkSender<T>>);
 
-struct Sender<T> {
-    link: Arc<Link<T>>,
+struct LinkSender<T> {
+    link: Arc<SharedLink<T>>,
     /// The place among the links that start in this partition.
     ordinal: u32,
     /// Sent in this window.
@@ -114,10 +114,10 @@ impl<T: Send + 'static> End for LinkOutEnd<T> {}
 impl<T: Send + 'static> sealed::Attach for LinkOutEnd<T> {
     type Port = LinkOut<T>;
     #[allow(private_interfaces)]
-    fn attach(self, _: Place, links: &mut LinkEnds) -> LinkOut<T> {
+    fn attach(self, _: ModulePlace, links: &mut PartitionLinkEnds) -> LinkOut<T> {
         self.0.info.writer.store(links.partition, Ordering::Release);
         let ordinal = links.outbound.len() as u32;
-        let sender = Rc::new(Sender { link: self.0, ordinal, outbox: RefCell::default() });
+        let sender = Rc::new(LinkSender { link: self.0, ordinal, outbox: RefCell::default() });
         links.outbound.push(sender.clone());
         LinkOut(sender)
     }
@@ -126,7 +126,7 @@ impl<T: Send + 'static> sealed::Attach for LinkOutEnd<T> {
 impl<T> LinkOut<T> {
     /// Sends `item`. Never refused.
     pub fn push(&mut self, cx: &mut Cx, item: T) {
-        let Sender { link, ordinal, outbox } = &*self.0;
+        let LinkSender { link, ordinal, outbox } = &*self.0;
         let due = cx.now.plus_fs(link.info.latency_fs);
         if link.info.is_local() {
             let mut mailbox = link.mailbox();
@@ -135,7 +135,7 @@ impl<T> LinkOut<T> {
             drop(mailbox);
             let domain = link.reader_domain.load(Ordering::Relaxed);
             let module = link.reader_module.load(Ordering::Relaxed);
-            cx.core.wake_at(Place { domain, module }, due);
+            cx.core.wake_at(ModulePlace { domain, module }, due);
         } else {
             let mut outbox = outbox.borrow_mut();
             if outbox.is_empty() {
@@ -151,7 +151,7 @@ impl<T> LinkOut<T> {
     }
 }
 
-impl<T> Outbound for Sender<T> {
+impl<T> Outbound for LinkSender<T> {
     fn flush(&self) -> Time {
         let mut outbox = self.outbox.borrow_mut();
         let first = outbox.front().map_or(Time::MAX, |item| item.0);
@@ -168,14 +168,14 @@ impl<T> Outbound for Sender<T> {
 
 /// The port of the module that receives from a link.
 pub struct LinkIn<T> {
-    receiver: Rc<Receiver<T>>,
+    receiver: Rc<LinkReceiver<T>>,
     /// The first item, if somebody looked at it.
     seen: Option<T>,
 }
 
-struct Receiver<T> {
-    link: Arc<Link<T>>,
-    place: Place,
+struct LinkReceiver<T> {
+    link: Arc<SharedLink<T>>,
+    place: ModulePlace,
     queue: RefCell<VecDeque<(Time, T)>>,
     /// When the item that somebody looked at was due.
     seen_due: Cell<Option<Time>>,
@@ -185,17 +185,18 @@ impl<T: Send + 'static> End for LinkInEnd<T> {}
 impl<T: Send + 'static> sealed::Attach for LinkInEnd<T> {
     type Port = LinkIn<T>;
     #[allow(private_interfaces)]
-    fn attach(self, place: Place, links: &mut LinkEnds) -> LinkIn<T> {
+    fn attach(self, place: ModulePlace, links: &mut PartitionLinkEnds) -> LinkIn<T> {
         self.0.reader_domain.store(place.domain, Ordering::Relaxed);
         self.0.reader_module.store(place.module, Ordering::Relaxed);
         self.0.info.reader.store(links.partition, Ordering::Release);
-        let receiver = Rc::new(Receiver { link: self.0, place, queue: RefCell::default(), seen_due: Cell::new(None) });
+        let receiver =
+            Rc::new(LinkReceiver { link: self.0, place, queue: RefCell::default(), seen_due: Cell::new(None) });
         links.inbound.push(receiver.clone());
         LinkIn { receiver, seen: None }
     }
 }
 
-impl<T> Receiver<T> {
+impl<T> LinkReceiver<T> {
     /// Moves the mailbox into the queue and shows every item to `each`. If the queue is empty, the two change places: an item is
     /// moved when it is sent and when it is taken, and not in between.
     fn open_mailbox(&self, mut each: impl FnMut(Time)) {
@@ -281,8 +282,8 @@ impl<T> LinkIn<T> {
     }
 }
 
-impl<T> Inbound for Receiver<T> {
-    fn take_in(&self, core: &Core) {
+impl<T> Inbound for LinkReceiver<T> {
+    fn take_in(&self, core: &PartitionState) {
         if self.link.filled.load(Ordering::Acquire) && !self.link.info.is_local() {
             self.open_mailbox(|due| {
                 core.wake_at(self.place, due);

@@ -90,11 +90,11 @@ impl Pending {
 
 /// The kernel as a running module sees it: the edge it runs at.
 pub struct Cx<'a> {
-    pub(super) core: &'a Core,
-    pub(super) domain: &'a Domain,
+    pub(super) core: &'a PartitionState,
+    pub(super) domain: &'a ClockDomain,
     pub(super) now: Time,
     pub(super) cycle: u64,
-    pub(super) place: Place,
+    pub(super) place: ModulePlace,
 }
 
 impl Cx<'_> {
@@ -139,32 +139,32 @@ impl Cx<'_> {
 
 /// A module within its partition: its clock domain, and its place in the order of elaboration there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ModulePlace {
     pub(super) domain: u32,
     pub(super) module: u32,
 }
 
-impl Place {
+impl ModulePlace {
     /// No module.
-    pub(super) const UNKNOWN: Place = Place { domain: u32::MAX, module: u32::MAX };
+    pub(super) const UNKNOWN: ModulePlace = ModulePlace { domain: u32::MAX, module: u32::MAX };
 
     /// The place, if it is one.
-    pub(super) fn known(self) -> Option<Place> {
-        (self != Place::UNKNOWN).then_some(self)
+    pub(super) fn known(self) -> Option<ModulePlace> {
+        (self != ModulePlace::UNKNOWN).then_some(self)
     }
 }
 
 /// A clock and the modules that run on it.
-pub(super) struct Domain {
+pub(super) struct ClockDomain {
     pub(super) name: String,
     pub(super) clock: Clock,
     pub(super) wheel: Wheel,
 }
 
 /// What the ends and the scheduler of one partition share.
-pub(super) struct Core {
+pub(super) struct PartitionState {
     pub(super) now: Cell<Time>,
-    pub(super) domains: Vec<Domain>,
+    pub(super) domains: Vec<ClockDomain>,
     pub(super) progress_at: Cell<Time>,
     pub(super) completed: Cell<u64>,
     /// Until when a module waits by itself.
@@ -175,11 +175,11 @@ pub(super) struct Core {
     pub(super) to_send: RefCell<Vec<u32>>,
 }
 
-impl Core {
+impl PartitionState {
     /// Runs the module at `place` at its first edge at or after `due`, and returns the number of that edge.
     // In line: a third of what it takes would be the call.
     #[inline(always)]
-    pub(super) fn wake_at(&self, place: Place, due: Time) -> u64 {
+    pub(super) fn wake_at(&self, place: ModulePlace, due: Time) -> u64 {
         let domain = &self.domains[place.domain as usize];
         let cycle = domain.clock.first_at_or_after(due);
         domain.wake(place.module, cycle, self.now.get());
@@ -187,7 +187,7 @@ impl Core {
     }
 }
 
-impl Domain {
+impl ClockDomain {
     /// The next edge at which a module runs, and its time; [`Time::MAX`] if there is none.
     #[inline]
     pub(super) fn next(&self) -> (Time, u64) {
@@ -209,8 +209,8 @@ pub struct Binder<'a> {
     pub(super) name: &'a str,
     pub(super) seed: u64,
     pub(super) clock: Clock,
-    pub(super) place: Place,
-    pub(super) links: &'a mut LinkEnds,
+    pub(super) place: ModulePlace,
+    pub(super) links: &'a mut PartitionLinkEnds,
 }
 
 impl Binder<'_> {
@@ -244,7 +244,7 @@ impl Binder<'_> {
 pub trait End: sealed::Attach {}
 
 pub(super) mod sealed {
-    use super::{LinkEnds, Place};
+    use super::{ModulePlace, PartitionLinkEnds};
 
     /// How an end becomes the port of a module.
     pub trait Attach {
@@ -252,13 +252,13 @@ pub(super) mod sealed {
         type Port;
         /// Makes the module at `place` the owner.
         #[allow(private_interfaces)]
-        fn attach(self, place: Place, links: &mut LinkEnds) -> Self::Port;
+        fn attach(self, place: ModulePlace, links: &mut PartitionLinkEnds) -> Self::Port;
     }
 }
 
 /// The link ends attached within one partition.
 #[derive(Default)]
-pub(super) struct LinkEnds {
+pub(super) struct PartitionLinkEnds {
     pub(super) partition: u32,
     pub(super) outbound: Vec<Rc<dyn Outbound>>,
     pub(super) inbound: Vec<Rc<dyn Inbound>>,
@@ -273,16 +273,16 @@ pub(super) trait Outbound {
 /// The reading end of a link, as the scheduler sees it.
 pub(super) trait Inbound {
     /// Takes in what was handed over, and wakes the reader for it.
-    fn take_in(&self, core: &Core);
+    fn take_in(&self, core: &PartitionState);
     /// Items that nobody took, and when the first of them was due.
     fn left(&self) -> Option<(String, usize, Time)>;
 }
 
 /// A channel, as the report at the end of a run sees it.
-pub(super) trait Queue {
+pub(super) trait ReportedChannel {
     fn name(&self) -> &str;
-    fn writer(&self) -> Option<Place>;
-    fn reader(&self) -> Option<Place>;
+    fn writer(&self) -> Option<ModulePlace>;
+    fn reader(&self) -> Option<ModulePlace>;
     /// Items that nobody took, and the edge of the reader at which the first of them was due. Empty for a wire.
     fn left(&self) -> Option<(usize, u64)>;
 }

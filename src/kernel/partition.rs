@@ -8,7 +8,9 @@ use std::rc::Rc;
 use super::channel::{self, InEnd, OutEnd};
 use super::clock::Clock;
 use super::error::{BuildError, Unfinished};
-use super::module::{Binder, Core, Cx, Domain, LinkEnds, Module, Next, Place, Queue};
+use super::module::{
+    Binder, ClockDomain, Cx, Module, ModulePlace, Next, PartitionLinkEnds, PartitionState, ReportedChannel,
+};
 use super::name::check_name;
 use super::rng::Rng;
 use super::simulation::RunOptions;
@@ -35,14 +37,14 @@ struct NewDomain {
 pub struct PartitionBuilder {
     seed: u64,
     domains: Vec<NewDomain>,
-    names: Names,
-    queues: Vec<Rc<dyn Queue>>,
-    links: LinkEnds,
+    names: TakenNames,
+    queues: Vec<Rc<dyn ReportedChannel>>,
+    links: PartitionLinkEnds,
 }
 
 /// The names given so far.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct TakenNames {
     pub(super) modules: BTreeSet<String>,
     pub(super) channels: BTreeSet<String>,
 }
@@ -58,9 +60,9 @@ impl PartitionBuilder {
         PartitionBuilder {
             seed,
             domains: Vec::new(),
-            names: Names::default(),
+            names: TakenNames::default(),
             queues: Vec::new(),
-            links: LinkEnds { partition, ..LinkEnds::default() },
+            links: PartitionLinkEnds { partition, ..PartitionLinkEnds::default() },
         }
     }
 
@@ -123,7 +125,7 @@ impl PartitionBuilder {
     ) -> Result<(), BuildError> {
         enter(&mut self.names.modules, "module", name)?;
         let domain = &mut self.domains[clock.domain as usize];
-        let place = Place { domain: clock.domain, module: domain.modules.len() as u32 };
+        let place = ModulePlace { domain: clock.domain, module: domain.modules.len() as u32 };
         let mut binder = Binder { name, seed: self.seed, clock: domain.clock, place, links: &mut self.links };
         domain.modules.push(new(&mut binder).into());
         domain.module_names.push(name.into());
@@ -131,7 +133,7 @@ impl PartitionBuilder {
     }
 
     /// The finished partition, every module reset and set to run at its first edge.
-    pub(super) fn finish(self, options: &RunOptions) -> Result<(Partition, Names), BuildError> {
+    pub(super) fn finish(self, options: &RunOptions) -> Result<(Partition, TakenNames), BuildError> {
         for queue in &self.queues {
             for (end, owner) in [("writer", queue.writer()), ("reader", queue.reader())] {
                 if owner.is_none() {
@@ -140,7 +142,7 @@ impl PartitionBuilder {
             }
         }
         let order = options.shuffle.map(|seed| Rng::for_name(seed, &format!("partition[{}]", self.links.partition)));
-        let mut core = Core {
+        let mut core = PartitionState {
             now: Cell::new(Time::ZERO),
             domains: Vec::new(),
             progress_at: Cell::new(Time::ZERO),
@@ -153,7 +155,7 @@ impl PartitionBuilder {
         for mut domain in self.domains {
             domain.modules.iter_mut().for_each(|module| module.reset());
             let wheel = Wheel::new(domain.modules.len());
-            core.domains.push(Domain { name: domain.name, clock: domain.clock, wheel });
+            core.domains.push(ClockDomain { name: domain.name, clock: domain.clock, wheel });
             modules.push(domain.modules);
             module_names.push(domain.module_names);
         }
@@ -176,12 +178,12 @@ impl PartitionBuilder {
 
 /// A partition that runs.
 pub(super) struct Partition {
-    core: Core,
+    core: PartitionState,
     /// One list a domain, in elaboration order.
     modules: Vec<Vec<Box<dyn Module>>>,
     module_names: Vec<Vec<String>>,
-    queues: Vec<Rc<dyn Queue>>,
-    links: LinkEnds,
+    queues: Vec<Rc<dyn ReportedChannel>>,
+    links: PartitionLinkEnds,
     evaluations: u64,
     /// The last instant at which a module had a reason to run.
     last_event: Time,
@@ -197,7 +199,7 @@ pub(super) struct Partition {
 
 /// Where a partition, or several, stand between two windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Status {
+pub(super) struct PartitionStatus {
     /// Nothing happens before this time.
     pub(super) next: Time,
     pub(super) last_event: Time,
@@ -208,9 +210,9 @@ pub(super) struct Status {
     pub(super) given_up: Option<(Time, &'static str)>,
 }
 
-impl Status {
+impl PartitionStatus {
     /// Of nothing.
-    pub(super) const NONE: Status = Status {
+    pub(super) const NONE: PartitionStatus = PartitionStatus {
         next: Time::MAX,
         last_event: Time::ZERO,
         progress_at: Time::ZERO,
@@ -219,8 +221,8 @@ impl Status {
     };
 
     /// Of both together.
-    pub(super) fn and(self, other: Status) -> Status {
-        Status {
+    pub(super) fn and(self, other: PartitionStatus) -> PartitionStatus {
+        PartitionStatus {
             next: self.next.min(other.next),
             last_event: self.last_event.max(other.last_event),
             progress_at: self.progress_at.max(other.progress_at),
@@ -239,7 +241,7 @@ pub(super) struct Counts {
 
 impl Partition {
     /// Runs everything before `end`, and hands over what was sent to other partitions.
-    pub(super) fn run(&mut self, end: Time) -> Status {
+    pub(super) fn run(&mut self, end: Time) -> PartitionStatus {
         for link in &self.links.inbound {
             link.take_in(&self.core);
         }
@@ -256,10 +258,10 @@ impl Partition {
     }
 
     /// Where the partition stands.
-    pub(super) fn status(&mut self) -> Status {
-        let Core { progress_at, waits_until, given_up, .. } = &self.core;
+    pub(super) fn status(&mut self) -> PartitionStatus {
+        let PartitionState { progress_at, waits_until, given_up, .. } = &self.core;
         let (progress_at, waits_until, given_up) = (progress_at.get(), waits_until.get(), given_up.get());
-        Status { next: self.next(), last_event: self.last_event, progress_at, waits_until, given_up }
+        PartitionStatus { next: self.next(), last_event: self.last_event, progress_at, waits_until, given_up }
     }
 
     /// The next instant at which a module has a reason to run, with the edges of all domains in `upcoming`.
@@ -333,7 +335,7 @@ impl Partition {
                 if time == now {
                     let wheel = &self.core.domains[domain].wheel;
                     let asleep = batch.len();
-                    let entry = |module| (cycle, Place { domain: domain as u32, module });
+                    let entry = |module| (cycle, ModulePlace { domain: domain as u32, module });
                     wheel.start(cycle);
                     wheel.take_each(cycle, |module| batch.push(entry(module)));
                     reasons += batch.len() - asleep;
@@ -411,9 +413,9 @@ impl Partition {
 /// Runs edge `cycle` of a domain and returns how many modules that were.
 // In line: most edges have one module, and the call would cost as much as the rest of an edge without work.
 #[inline(always)]
-fn run_edge(core: &Core, index: usize, modules: &mut [Box<dyn Module>], now: Time, cycle: u64) -> u64 {
+fn run_edge(core: &PartitionState, index: usize, modules: &mut [Box<dyn Module>], now: Time, cycle: u64) -> u64 {
     let domain = &core.domains[index];
-    let place = Place { domain: index as u32, module: 0 };
+    let place = ModulePlace { domain: index as u32, module: 0 };
     let mut cx = Cx { core, domain, now, cycle, place };
     core.now.set(now);
     domain.wheel.start(cycle);

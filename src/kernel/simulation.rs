@@ -8,7 +8,7 @@
 use super::crew::{Build, Crew, Group, Threads};
 use super::error::{BuildError, SimError, Unfinished};
 use super::link::{self, LinkInEnd, LinkInfo, LinkOutEnd};
-use super::partition::{Counts, Names, PartitionBuilder, enter};
+use super::partition::{Counts, PartitionBuilder, TakenNames, enter};
 use super::time::{FS_PER_US, Time};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -167,7 +167,11 @@ impl Simulation {
 }
 
 /// Names across partitions, and links with a free end.
-fn check_design(links: &[Arc<LinkInfo>], mut channels: BTreeSet<String>, names: Vec<Names>) -> Result<(), BuildError> {
+fn check_design(
+    links: &[Arc<LinkInfo>],
+    mut channels: BTreeSet<String>,
+    names: Vec<TakenNames>,
+) -> Result<(), BuildError> {
     let mut modules = BTreeSet::new();
     for partition in names {
         for name in partition.modules {

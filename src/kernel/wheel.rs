@@ -224,8 +224,8 @@ impl Wheel {
     }
 
     /// Takes the other modules out of the slot, 64 a step, in elaboration order.
-    pub(super) fn take_others(&self, cycle: u64) -> Taken<'_> {
-        Taken { wheel: self, slot: cycle as usize % SLOTS, groups: 0, words: 0..0 }
+    pub(super) fn take_others(&self, cycle: u64) -> TakenSlot<'_> {
+        TakenSlot { wheel: self, slot: cycle as usize % SLOTS, groups: 0, words: 0..0 }
     }
 
     /// Takes all modules out of the slot and calls `run` for each.
@@ -243,7 +243,7 @@ impl Wheel {
 /// The modules behind the first 64 of a slot that is being emptied: the number of the first of 64, and a bit for each of them; not
 /// all words have one that is set. The first 64 have wake words of their own, and a loop of its own goes over them: the ring of
 /// `make bench` takes 169 instructions an evaluation with 64 items and 224 with one item (callgrind).
-pub(super) struct Taken<'a> {
+pub(super) struct TakenSlot<'a> {
     wheel: &'a Wheel,
     slot: usize,
     /// Groups of the other words that are to come, and the rest of the one that is being emptied.
@@ -251,7 +251,7 @@ pub(super) struct Taken<'a> {
     words: std::ops::Range<usize>,
 }
 
-impl Iterator for Taken<'_> {
+impl Iterator for TakenSlot<'_> {
     type Item = (u32, u64);
 
     fn next(&mut self) -> Option<(u32, u64)> {

@@ -8,20 +8,20 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::error::BuildError;
-use super::module::{Cx, End, LinkEnds, Place, Queue, sealed};
+use super::module::{Cx, End, ModulePlace, PartitionLinkEnds, ReportedChannel, sealed};
 use super::time::Time;
 
-struct Wire<T> {
+struct WireState<T> {
     name: String,
     latency_cycles: u32,
     /// The value that every reader sees, and those that will follow, with the times at which they do.
     value: RefCell<T>,
     coming: RefCell<VecDeque<(Time, T)>>,
-    writer: Cell<Option<Place>>,
-    readers: RefCell<Vec<Place>>,
+    writer: Cell<Option<ModulePlace>>,
+    readers: RefCell<Vec<ModulePlace>>,
 }
 
-impl<T> Wire<T> {
+impl<T> WireState<T> {
     /// Makes the last of what is visible at `now` the value; the same whoever does it first at an instant.
     fn settle(&self, now: Time) {
         let mut coming = self.coming.borrow_mut();
@@ -33,14 +33,14 @@ impl<T> Wire<T> {
     }
 }
 
-impl<T> Queue for Wire<T> {
+impl<T> ReportedChannel for WireState<T> {
     fn name(&self) -> &str {
         &self.name
     }
-    fn writer(&self) -> Option<Place> {
+    fn writer(&self) -> Option<ModulePlace> {
         self.writer.get()
     }
-    fn reader(&self) -> Option<Place> {
+    fn reader(&self) -> Option<ModulePlace> {
         self.readers.borrow().first().copied()
     }
     fn left(&self) -> Option<(usize, u64)> {
@@ -54,11 +54,11 @@ pub(super) fn wire<T: Clone + PartialEq + 'static>(
     name: &str,
     latency_cycles: u32,
     initial: T,
-) -> Result<(WireOutEnd<T>, WireInEnd<T>, Rc<dyn Queue>), BuildError> {
+) -> Result<(WireOutEnd<T>, WireInEnd<T>, Rc<dyn ReportedChannel>), BuildError> {
     if latency_cycles == 0 {
         return Err(BuildError::Latency { name: name.into() });
     }
-    let wire = Rc::new(Wire {
+    let wire = Rc::new(WireState {
         name: name.into(),
         latency_cycles,
         value: RefCell::new(initial),
@@ -71,11 +71,11 @@ pub(super) fn wire<T: Clone + PartialEq + 'static>(
 
 /// The writing end of a wire, not attached yet.
 #[must_use = "an end that no module owns is an error"]
-pub struct WireOutEnd<T>(Rc<Wire<T>>);
+pub struct WireOutEnd<T>(Rc<WireState<T>>);
 
 /// The reading end of a wire, not attached yet. A copy for every reader.
 #[must_use = "an end that no module owns is an error"]
-pub struct WireInEnd<T>(Rc<Wire<T>>);
+pub struct WireInEnd<T>(Rc<WireState<T>>);
 
 impl<T> Clone for WireInEnd<T> {
     fn clone(&self) -> Self {
@@ -87,7 +87,7 @@ impl<T> End for WireOutEnd<T> {}
 impl<T> sealed::Attach for WireOutEnd<T> {
     type Port = WireOut<T>;
     #[allow(private_interfaces)]
-    fn attach(self, place: Place, _: &mut LinkEnds) -> WireOut<T> {
+    fn attach(self, place: ModulePlace, _: &mut PartitionLinkEnds) -> WireOut<T> {
         self.0.writer.set(Some(place));
         WireOut(self.0)
     }
@@ -97,14 +97,14 @@ impl<T> End for WireInEnd<T> {}
 impl<T> sealed::Attach for WireInEnd<T> {
     type Port = WireIn<T>;
     #[allow(private_interfaces)]
-    fn attach(self, place: Place, _: &mut LinkEnds) -> WireIn<T> {
+    fn attach(self, place: ModulePlace, _: &mut PartitionLinkEnds) -> WireIn<T> {
         self.0.readers.borrow_mut().push(place);
         WireIn(self.0)
     }
 }
 
 /// The port of the module that drives a wire.
-pub struct WireOut<T>(Rc<Wire<T>>);
+pub struct WireOut<T>(Rc<WireState<T>>);
 
 impl<T: Clone + PartialEq> WireOut<T> {
     /// Drives `value`. A second write at the same edge replaces the first one.
@@ -130,7 +130,7 @@ impl<T: Clone + PartialEq> WireOut<T> {
 }
 
 /// The port of a module that reads a wire.
-pub struct WireIn<T>(Rc<Wire<T>>);
+pub struct WireIn<T>(Rc<WireState<T>>);
 
 impl<T: Clone> WireIn<T> {
     /// The value at this edge.

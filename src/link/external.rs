@@ -1,7 +1,7 @@
 //! A link end that stands outside the simulation: its units are driven by a caller.
 //!
 //! Modelled: the place of an end, not the end. What the caller drives leaves here, one unit a flit clock, over the same
-//! faulty wire as that of a [`LinkEndPort`](super::port::LinkEndPort); what arrives is kept for the caller
+//! faulty wire as that of a [`Port`](super::port::Port); what arrives is kept for the caller
 //! ([`Hooks::sample`](super::hook::Hooks::sample)). Detail: nothing is sent in a flit clock for which nothing was
 //! driven. Left out: what the units mean; half units, which arrive whole.
 //!

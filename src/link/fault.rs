@@ -96,7 +96,7 @@ impl Fault {
     }
 
     /// Does to unit `n` what it says, if it is about that one.
-    pub(super) fn apply<U: WireUnit>(&self, n: u64, unit: &mut U, rng: &mut Rng, effect: &mut Effect) {
+    pub(super) fn apply<U: WireUnit>(&self, n: u64, unit: &mut U, rng: &mut Rng, effect: &mut FaultEffect) {
         match *self {
             Fault::Flip { unit: at, bit } if at == n => {
                 if let Some(byte) = unit.bytes_mut().get_mut(usize::from(bit) / 8) {
@@ -121,7 +121,7 @@ impl Fault {
 
 /// What faults have done to a unit besides its bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Effect {
+pub(super) struct FaultEffect {
     /// It vanishes.
     pub lost: bool,
     /// It comes twice.
@@ -232,6 +232,12 @@ impl FaultyWire {
         is_whole
     }
 
+    /// Whether verdicts from patterns of errors broke rules since the last [`FaultyWire::take_wrong`].
+    #[inline]
+    pub fn has_wrong(&self) -> bool {
+        !self.wrong.is_empty()
+    }
+
     /// Rules that verdicts from patterns of errors broke since the last call.
     pub fn take_wrong(&mut self) -> Vec<Violation> {
         std::mem::take(&mut self.wrong)
@@ -252,11 +258,11 @@ impl FaultyWire {
         self.sent += 1;
         let mut arrives = unit.clone();
         let mut out: Arrivals<U> = [None, None];
-        let mut effect = Effect::default();
+        let mut effect = FaultEffect::default();
         for fault in &self.faults {
             fault.apply(n, &mut arrives, &mut self.rng, &mut effect);
         }
-        let Effect { lost, twice, mut hit } = effect;
+        let FaultEffect { lost, twice, mut hit } = effect;
         let bits = 8 * arrives.bytes().len() as u64;
         while self.next_error_bits < bits {
             let bit = self.next_error_bits as usize;

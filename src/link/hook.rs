@@ -25,7 +25,7 @@
 //! A walk through one item: the end asks [`Hooks::watches`]; if someone does, it spells the item in bytes, [`Hooks::pass`]
 //! counts it and shows it to each hook in turn, and the end goes on with what is left.
 
-use super::fault::{Arrivals, Effect, Fault, FaultError, WireUnit};
+use super::fault::{Arrivals, Fault, FaultEffect, FaultError, WireUnit};
 use super::sample::{Samples, WireSample};
 use scalepool_kernel::Rng;
 use scalepool_protocols::wire::LayoutDef;
@@ -238,14 +238,14 @@ const MAX_ERRORS: usize = 16;
 /// A callback.
 type Call = Box<dyn FnMut(&HookItem<'_>) -> HookAnswer + Send>;
 
-enum What {
+enum HookAction {
     Call(Call),
     Fault(Fault),
 }
 
 struct Hook {
     id: HookId,
-    what: What,
+    what: HookAction,
 }
 
 /// What is attached, and what came of it.
@@ -260,7 +260,7 @@ struct HookTable {
     samples: [Samples; 2],
 }
 
-struct Shared {
+struct SharedHooks {
     /// Bit n: somebody watches slot n; bit 12 and 13: units of the wire are kept, by way.
     watched: AtomicU16,
     /// Flit clock and time of what follows.
@@ -287,7 +287,7 @@ impl Default for HookTable {
 
 /// The hooks of one end; a copy is the same hooks. `Default` has none and takes none.
 #[derive(Clone, Default)]
-pub struct Hooks(Option<Arc<Shared>>);
+pub struct Hooks(Option<Arc<SharedHooks>>);
 
 impl fmt::Debug for Hooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -309,7 +309,7 @@ pub enum Passed {
 impl Hooks {
     /// Hooks for an end; none so far.
     pub fn new() -> Hooks {
-        Hooks(Some(Arc::new(Shared {
+        Hooks(Some(Arc::new(SharedHooks {
             watched: AtomicU16::new(0),
             now_flits: AtomicU64::new(0),
             now_fs: AtomicU64::new(0),
@@ -324,7 +324,7 @@ impl Hooks {
 
     fn change<R>(
         &self,
-        work: impl FnOnce(&Shared, &mut Option<Box<HookTable>>) -> Result<R, HookError>,
+        work: impl FnOnce(&SharedHooks, &mut Option<Box<HookTable>>) -> Result<R, HookError>,
     ) -> Result<R, HookError> {
         let Some(shared) = &self.0 else { return Err(HookError::Busy) };
         match shared.table.try_lock() {
@@ -334,7 +334,7 @@ impl Hooks {
         }
     }
 
-    fn insert(&self, point: HookPoint, way: Direction, what: What) -> Result<HookId, HookError> {
+    fn insert(&self, point: HookPoint, way: Direction, what: HookAction) -> Result<HookId, HookError> {
         self.change(|shared, table| {
             let table = table.get_or_insert_default();
             table.last_id += 1;
@@ -355,7 +355,7 @@ impl Hooks {
         way: Direction,
         hook: impl FnMut(&HookItem<'_>) -> HookAnswer + Send + 'static,
     ) -> Result<HookId, HookError> {
-        self.insert(point, way, What::Call(Box::new(hook)))
+        self.insert(point, way, HookAction::Call(Box::new(hook)))
     }
 
     /// Attaches a fault; its number counts the items of the point. On the wire it is any [`Fault`]; elsewhere a drop or a
@@ -373,7 +373,7 @@ impl Hooks {
         if point != HookPoint::Wire && !allowed.contains(&answer) {
             return Err(refused(point, way, number, answer));
         }
-        self.insert(point, way, What::Fault(fault))
+        self.insert(point, way, HookAction::Fault(fault))
     }
 
     /// Takes a hook off again; whether it was there.
@@ -534,8 +534,8 @@ impl Hooks {
         counts[at] += 1;
         for hook in &mut hooks[at] {
             let answer = match &mut hook.what {
-                What::Call(call) => call(&HookItem { point, way, now_flits, number, name, bytes }),
-                What::Fault(of) => fault(of, number, bytes, rng),
+                HookAction::Call(call) => call(&HookItem { point, way, now_flits, number, name, bytes }),
+                HookAction::Fault(of) => fault(of, number, bytes, rng),
             };
             let wrong = match answer {
                 HookAnswer::Keep => continue,
@@ -589,7 +589,7 @@ impl Hooks {
         if !self.watches(HookPoint::Wire, way) {
             return [Some((unit, false)), None];
         }
-        let mut effect = Effect::default();
+        let mut effect = FaultEffect::default();
         // A fault works on the unit as its link layer knows it, and the bytes follow.
         let before = unit.bytes().to_vec();
         let mut bytes = before.clone();

@@ -22,8 +22,8 @@ pub struct SentUnit<U> {
 /// Both directions.
 #[derive(Debug, Clone)]
 pub struct LinkWires<U> {
-    down: Lane<U>,
-    up: Lane<U>,
+    down: WireLane<U>,
+    up: WireLane<U>,
     latency_flits: u64,
     now: u64,
     log: Option<Vec<SentUnit<U>>>,
@@ -33,7 +33,7 @@ impl<U: WireUnit> LinkWires<U> {
     /// Wires without faults that take `latency_flits`, at least 1, at flit clock 0.
     pub fn new(latency_flits: u64) -> LinkWires<U> {
         let latency_flits = latency_flits.max(1);
-        LinkWires { down: Lane::clean(), up: Lane::clean(), latency_flits, now: 0, log: None }
+        LinkWires { down: WireLane::clean(), up: WireLane::clean(), latency_flits, now: 0, log: None }
     }
 
     /// Puts a faulty wire into a direction.
@@ -103,7 +103,7 @@ impl<U: WireUnit> LinkWires<U> {
         self.down.is_empty() && self.up.is_empty()
     }
 
-    fn lane(&mut self, dir: Dir) -> &mut Lane<U> {
+    fn lane(&mut self, dir: Dir) -> &mut WireLane<U> {
         match dir {
             Dir::Down => &mut self.down,
             Dir::Up => &mut self.up,
@@ -113,16 +113,16 @@ impl<U: WireUnit> LinkWires<U> {
 
 /// One direction of a link: the faulty wire and what is under way on it.
 #[derive(Debug, Clone)]
-struct Lane<U> {
+struct WireLane<U> {
     /// The wire.
     wire: FaultyWire,
     in_flight: VecDeque<(u64, U)>,
 }
 
-impl<U: WireUnit> Lane<U> {
+impl<U: WireUnit> WireLane<U> {
     /// A lane without faults.
-    fn clean() -> Lane<U> {
-        Lane { wire: FaultyWire::clean(), in_flight: VecDeque::new() }
+    fn clean() -> WireLane<U> {
+        WireLane { wire: FaultyWire::clean(), in_flight: VecDeque::new() }
     }
 
     /// Sends a unit that arrives at flit clock `due`.

@@ -1,11 +1,11 @@
-//! Memory: a sparse backing store with real bytes, a cache array with real bytes, the decoders of address windows, backends
-//! that say when an access is done, DRAM, HBM and flash behind them, and codes that correct errors.
+//! Memory: a sparse backing store and a cache array, both with real bytes; decoders of address windows; backends that say when an
+//! access is done, with DRAM, HBM and flash behind them; and error-correcting codes.
 //!
 //! All are data structures, not modules: they hold no clock and know no protocol. Whoever owns one (a host, a device)
 //! decides when an access happens; a backend says when it is done. Left out here: coherence states.
 //!
 //! Invariants: everything moves in lines of [`LINE_BYTES`]; bit n of a byte-enable mask stands for byte n of the line,
-//! as in the BE field of CXL (`cxl-68b`, slot formats with byte enables); iteration is in address order.
+//! as in the BE field of CXL (`cxl-68b`, slot formats with byte enables); lines are visited in address order.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

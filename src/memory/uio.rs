@@ -93,7 +93,7 @@ pub enum UioWay {
 
 /// How much of a request is of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Match {
+enum RangeMatch {
     None,
     Partial,
     Complete,
@@ -133,7 +133,7 @@ impl UioRange {
     }
 
     /// How much of a request of `bytes`, at least 1, is of the range; it is looked at chunk by chunk.
-    fn matching(&self, address: u64, bytes: u64) -> Match {
+    fn matching(&self, address: u64, bytes: u64) -> RangeMatch {
         let last = address.saturating_add(bytes.max(1) - 1);
         // A request may begin or end within a chunk. A range does not, so its ends lie between chunks.
         let chunks = address / self.granularity..=last / self.granularity;
@@ -144,19 +144,19 @@ impl UioRange {
         });
         let found = ends.fold([false; 2], |[some, other], at| if self.has(at) { [true, other] } else { [some, true] });
         match found {
-            [true, false] => Match::Complete,
-            [true, true] => Match::Partial,
-            _ => Match::None,
+            [true, false] => RangeMatch::Complete,
+            [true, true] => RangeMatch::Partial,
+            _ => RangeMatch::None,
         }
     }
 
     /// Where a request goes at the port of this range; `is_enabled`: the port may send UIO to peers.
     pub fn way(&self, is_enabled: bool, address: u64, bytes: u64) -> UioWay {
         match (self.matching(address, bytes), self.allows_uio) {
-            (Match::None, _) => UioWay::Elsewhere,
-            (Match::Partial, _) | (_, false) => UioWay::Host,
-            (Match::Complete, true) if is_enabled => UioWay::Peer,
-            (Match::Complete, true) => UioWay::Abort,
+            (RangeMatch::None, _) => UioWay::Elsewhere,
+            (RangeMatch::Partial, _) | (_, false) => UioWay::Host,
+            (RangeMatch::Complete, true) if is_enabled => UioWay::Peer,
+            (RangeMatch::Complete, true) => UioWay::Abort,
         }
     }
 
@@ -165,6 +165,6 @@ impl UioRange {
     pub fn takes(&self, address: u64, bytes: u64) -> bool {
         let is_in_chunk =
             self.ways == 1 || address / self.granularity == address.saturating_add(bytes.max(1) - 1) / self.granularity;
-        self.allows_uio && is_in_chunk && self.matching(address, bytes) == Match::Complete
+        self.allows_uio && is_in_chunk && self.matching(address, bytes) == RangeMatch::Complete
     }
 }

@@ -17,6 +17,7 @@ pub mod io;
 mod item_places;
 pub mod latencies;
 pub mod nvlink;
+pub mod outside;
 pub mod row_log;
 pub mod stimulus;
 pub mod tiers;

@@ -1,6 +1,6 @@
 //! A map in the order of its keys.
 
-use crate::order::{At, Order, Slots};
+use crate::order::{ChunkPosition, OrderedSlots, SlotOrder};
 use std::borrow::Borrow;
 use std::fmt::{Debug, Formatter, Result as FmtResult};
 use std::hash::{Hash, Hasher};
@@ -12,7 +12,7 @@ use std::ops::{Bound, Index, RangeBounds};
 /// It holds fewer than 2^32 entries.
 #[derive(Clone)]
 pub struct OrderedMap<K, V> {
-    order: Order,
+    order: SlotOrder,
     entries: Vec<Option<(K, V)>>,
     /// Slots without an entry.
     free: Vec<u32>,
@@ -28,7 +28,7 @@ impl<K, V> OrderedMap<K, V> {
     /// An empty map.
     #[must_use]
     pub const fn new() -> OrderedMap<K, V> {
-        OrderedMap { order: Order::new(), entries: Vec::new(), free: Vec::new() }
+        OrderedMap { order: SlotOrder::new(), entries: Vec::new(), free: Vec::new() }
     }
 
     /// How many entries there are.
@@ -129,14 +129,14 @@ impl<K, V> OrderedMap<K, V> {
     }
 
     /// Takes the entry at a place that was found.
-    fn take(&mut self, at: At) -> Option<(K, V)> {
+    fn take(&mut self, at: ChunkPosition) -> Option<(K, V)> {
         let slot = self.order.remove(at);
         self.free.push(slot);
         self.entries[slot as usize].take()
     }
 
     /// Puts an entry at the place where it belongs; its slot.
-    fn put(&mut self, at: At, key: K, value: V) -> usize {
+    fn put(&mut self, at: ChunkPosition, key: K, value: V) -> usize {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.entries.push(None);
             u32::try_from(self.entries.len() - 1).expect("memory ends before 2^32 entries")
@@ -148,7 +148,7 @@ impl<K, V> OrderedMap<K, V> {
 }
 
 impl<K: Ord, V> OrderedMap<K, V> {
-    fn find<Q: Ord + ?Sized>(&self, key: &Q) -> Result<At, At>
+    fn find<Q: Ord + ?Sized>(&self, key: &Q) -> Result<ChunkPosition, ChunkPosition>
     where
         K: Borrow<Q>,
     {
@@ -243,7 +243,7 @@ impl<K: Ord, V> OrderedMap<K, V> {
 pub struct Entry<'a, K, V> {
     map: &'a mut OrderedMap<K, V>,
     key: K,
-    found: Result<At, At>,
+    found: Result<ChunkPosition, ChunkPosition>,
 }
 
 impl<'a, K: Ord, V> Entry<'a, K, V> {
@@ -294,7 +294,7 @@ pub type Values<'a, K, V> = Map<Iter<'a, K, V>, fn((&'a K, &'a V)) -> &'a V>;
 
 /// Entries of an [`OrderedMap`], in the order of their keys.
 pub struct Iter<'a, K, V> {
-    slots: Slots<'a>,
+    slots: OrderedSlots<'a>,
     entries: &'a [Option<(K, V)>],
 }
 

@@ -7,21 +7,21 @@ pub(crate) const CHUNK: usize = 256;
 
 /// A place in the order: a chunk, and a place in it. The place behind the last is `(number of chunks, 0)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct At {
+pub(crate) struct ChunkPosition {
     chunk: usize,
     place: usize,
 }
 
 /// Numbers of slots in an order that the caller knows. No chunk is empty.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Order {
+pub(crate) struct SlotOrder {
     chunks: Vec<Vec<u32>>,
     len: usize,
 }
 
-impl Order {
-    pub const fn new() -> Order {
-        Order { chunks: Vec::new(), len: 0 }
+impl SlotOrder {
+    pub const fn new() -> SlotOrder {
+        SlotOrder { chunks: Vec::new(), len: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -29,29 +29,29 @@ impl Order {
     }
 
     /// The place of what is looked for, or else where it belongs; `compare` says how a slot stands to it.
-    pub fn find(&self, compare: &mut dyn FnMut(u32) -> Ordering) -> Result<At, At> {
+    pub fn find(&self, compare: &mut dyn FnMut(u32) -> Ordering) -> Result<ChunkPosition, ChunkPosition> {
         let behind = self.chunks.partition_point(|chunk| compare(chunk[0]).is_le());
         let Some(chunk) = behind.checked_sub(1) else {
-            return Err(At { chunk: 0, place: 0 });
+            return Err(ChunkPosition { chunk: 0, place: 0 });
         };
         match self.chunks[chunk].binary_search_by(|&slot| compare(slot)) {
-            Ok(place) => Ok(At { chunk, place }),
-            Err(place) => Err(At { chunk, place }),
+            Ok(place) => Ok(ChunkPosition { chunk, place }),
+            Err(place) => Err(ChunkPosition { chunk, place }),
         }
     }
 
     /// The slot at a place; `None` behind the last.
-    pub fn slot(&self, at: At) -> Option<u32> {
+    pub fn slot(&self, at: ChunkPosition) -> Option<u32> {
         self.chunks.get(at.chunk)?.get(at.place).copied()
     }
 
     /// The slot at a place that was found.
-    pub fn found(&self, at: At) -> u32 {
+    pub fn found(&self, at: ChunkPosition) -> u32 {
         self.chunks[at.chunk][at.place]
     }
 
     /// Puts a slot where `find` said that it belongs.
-    pub fn insert(&mut self, At { chunk, mut place }: At, slot: u32) {
+    pub fn insert(&mut self, ChunkPosition { chunk, mut place }: ChunkPosition, slot: u32) {
         self.len += 1;
         let is_last = chunk + 1 >= self.chunks.len();
         let Some(slots) = self.chunks.get_mut(chunk) else {
@@ -81,7 +81,7 @@ impl Order {
     }
 
     /// Takes the slot at a place that was found.
-    pub fn remove(&mut self, At { chunk, place }: At) -> u32 {
+    pub fn remove(&mut self, ChunkPosition { chunk, place }: ChunkPosition) -> u32 {
         self.len -= 1;
         let slot = self.chunks[chunk].remove(place);
         self.tidy(chunk);
@@ -125,57 +125,57 @@ impl Order {
     }
 
     /// The place of the first.
-    pub fn first(&self) -> At {
-        At { chunk: 0, place: 0 }
+    pub fn first(&self) -> ChunkPosition {
+        ChunkPosition { chunk: 0, place: 0 }
     }
 
     /// The place behind the last.
-    pub fn end(&self) -> At {
-        At { chunk: self.chunks.len(), place: 0 }
+    pub fn end(&self) -> ChunkPosition {
+        ChunkPosition { chunk: self.chunks.len(), place: 0 }
     }
 
     /// The same place, with the end of a chunk written as the start of the next.
-    pub fn proper(&self, at: At) -> At {
+    pub fn proper(&self, at: ChunkPosition) -> ChunkPosition {
         match self.chunks.get(at.chunk) {
             Some(chunk) if at.place < chunk.len() => at,
-            Some(_) => At { chunk: at.chunk + 1, place: 0 },
+            Some(_) => ChunkPosition { chunk: at.chunk + 1, place: 0 },
             None => self.end(),
         }
     }
 
     /// The place behind one that has a slot.
-    pub fn behind(&self, at: At) -> At {
-        self.proper(At { chunk: at.chunk, place: at.place + 1 })
+    pub fn behind(&self, at: ChunkPosition) -> ChunkPosition {
+        self.proper(ChunkPosition { chunk: at.chunk, place: at.place + 1 })
     }
 
     /// The place before one that is not the first.
-    pub fn before(&self, at: At) -> At {
+    pub fn before(&self, at: ChunkPosition) -> ChunkPosition {
         match at.place.checked_sub(1) {
-            Some(place) => At { chunk: at.chunk, place },
-            None => At { chunk: at.chunk - 1, place: self.chunks[at.chunk - 1].len() - 1 },
+            Some(place) => ChunkPosition { chunk: at.chunk, place },
+            None => ChunkPosition { chunk: at.chunk - 1, place: self.chunks[at.chunk - 1].len() - 1 },
         }
     }
 
     /// All slots, in order.
-    pub fn slots(&self) -> Slots<'_> {
-        Slots { order: self, front: self.first(), back: self.end() }
+    pub fn slots(&self) -> OrderedSlots<'_> {
+        OrderedSlots { order: self, front: self.first(), back: self.end() }
     }
 
     /// The slots from a place to the one before another, in order; none if the second is not behind the first.
-    pub fn between(&self, front: At, back: At) -> Slots<'_> {
-        Slots { order: self, front: self.proper(front), back: self.proper(back) }
+    pub fn between(&self, front: ChunkPosition, back: ChunkPosition) -> OrderedSlots<'_> {
+        OrderedSlots { order: self, front: self.proper(front), back: self.proper(back) }
     }
 }
 
 /// Slots in order, from both sides.
 #[derive(Debug, Clone)]
-pub(crate) struct Slots<'a> {
-    order: &'a Order,
-    front: At,
-    back: At,
+pub(crate) struct OrderedSlots<'a> {
+    order: &'a SlotOrder,
+    front: ChunkPosition,
+    back: ChunkPosition,
 }
 
-impl Iterator for Slots<'_> {
+impl Iterator for OrderedSlots<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
@@ -188,7 +188,7 @@ impl Iterator for Slots<'_> {
     }
 }
 
-impl DoubleEndedIterator for Slots<'_> {
+impl DoubleEndedIterator for OrderedSlots<'_> {
     fn next_back(&mut self) -> Option<u32> {
         if self.front >= self.back {
             return None;
@@ -203,12 +203,12 @@ mod tests {
     use super::*;
 
     /// Slots are numbers in their own order here.
-    fn insert(order: &mut Order, slot: u32) {
+    fn insert(order: &mut SlotOrder, slot: u32) {
         let at = order.find(&mut |other| other.cmp(&slot)).expect_err("a new number");
         order.insert(at, slot);
     }
 
-    fn remove(order: &mut Order, slot: u32) {
+    fn remove(order: &mut SlotOrder, slot: u32) {
         let at = order.find(&mut |other| other.cmp(&slot)).expect("a number that is there");
         assert_eq!(order.remove(at), slot);
     }
@@ -216,17 +216,17 @@ mod tests {
     /// Whatever order the keys come in and go away in.
     #[test]
     fn two_chunks_are_half_full_together() {
-        let is_sound = |order: &Order| {
+        let is_sound = |order: &SlotOrder| {
             assert!(order.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));
             assert!(order.slots().is_sorted() && order.slots().count() == order.len());
             let chunks = order.chunks.len();
             assert!(chunks <= 2 + 4 * order.len() / CHUNK, "{} in {chunks} chunks", order.len());
         };
-        let mut rising = Order::new();
+        let mut rising = SlotOrder::new();
         (0..10_000).for_each(|slot| insert(&mut rising, slot));
         assert_eq!(rising.chunks.len(), 10_000usize.div_ceil(CHUNK));
         // A heap that grows up and a stack that grows down.
-        let mut both = Order::new();
+        let mut both = SlotOrder::new();
         (0..300).for_each(|slot| insert(&mut both, slot));
         (2_000..12_000).rev().for_each(|slot| insert(&mut both, slot));
         is_sound(&both);

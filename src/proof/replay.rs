@@ -25,7 +25,7 @@ const FINDINGS: &str = "broken";
 
 /// Whether an agent takes a message or sends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Passing {
+enum MessageMove {
     Takes,
     Sends,
 }
@@ -34,7 +34,7 @@ enum Passing {
 #[derive(Debug)]
 struct AgentPlace {
     agent: usize,
-    passing: Passing,
+    passing: MessageMove,
     layout: &'static LayoutDef,
     tap: Tap,
 }
@@ -57,7 +57,7 @@ impl WayPlaces {
             let Ok((layout, _)) = message.spell(MessageForm::Hbr) else { continue };
             if !messages.iter().any(|at| at.is_of(agent, passing, layout)) {
                 let name = names.get(agent).map_or("", String::as_str);
-                let what = if passing == Passing::Takes { "takes" } else { "sends" };
+                let what = if passing == MessageMove::Takes { "takes" } else { "sends" };
                 let all = MessageForm::Hbr.layouts();
                 let at = all.iter().position(|of| std::ptr::eq(*of, layout));
                 let tap = hub.tap(&format!("{name}.{what}"), PlaceKind::Messages(at.map_or(&[], |at| &all[at..=at])));
@@ -84,7 +84,7 @@ impl WayPlaces {
                 let Some(place) = self.messages.iter_mut().find(|at| at.is_of(agent, passing, layout)) else {
                     continue;
                 };
-                let kind = if passing == Passing::Takes { RecordKind::Mark } else { RecordKind::Begin };
+                let kind = if passing == MessageMove::Takes { RecordKind::Mark } else { RecordKind::Begin };
                 let data = message.data().map(|data| data.line.to_vec());
                 place.tap.record(at(n), kind, 0, 0, || Body::Message { layout, bits, data });
             }
@@ -102,18 +102,18 @@ impl WayPlaces {
 }
 
 impl AgentPlace {
-    fn is_of(&self, agent: usize, passing: Passing, layout: &LayoutDef) -> bool {
+    fn is_of(&self, agent: usize, passing: MessageMove, layout: &LayoutDef) -> bool {
         self.agent == agent && self.passing == passing && std::ptr::eq(self.layout, layout)
     }
 }
 
 /// The message that is taken in a step and those that are sent, each with its agent.
-fn passes(step: &ChartStep) -> impl Iterator<Item = (usize, Passing, &Message)> {
+fn passes(step: &ChartStep) -> impl Iterator<Item = (usize, MessageMove, &Message)> {
     let (taken, sent) = match step {
         ChartStep::Act { sent, .. } => (None, sent),
-        ChartStep::Deliver { to, message, sent, .. } => (Some((*to, Passing::Takes, message)), sent),
+        ChartStep::Deliver { to, message, sent, .. } => (Some((*to, MessageMove::Takes, message)), sent),
     };
-    taken.into_iter().chain(sent.iter().map(|sent| (sent.from, Passing::Sends, &sent.message)))
+    taken.into_iter().chain(sent.iter().map(|sent| (sent.from, MessageMove::Sends, &sent.message)))
 }
 
 /// A step in words.

@@ -75,7 +75,7 @@ pub struct BenchSource {
 }
 
 /// A port of the module.
-struct Port {
+struct BenchPort {
     /// Name of its signals.
     signals: String,
     own: String,
@@ -85,7 +85,7 @@ struct Port {
     bytes: usize,
 }
 
-impl Port {
+impl BenchPort {
     /// From one unit to the next.
     fn unit_fs(&self) -> u64 {
         (self.bytes as f64 * 1e15 / self.bytes_per_s).ceil() as u64
@@ -128,7 +128,7 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
         neighbours.push(beside.path.clone());
         let bytes_per_s = link.config.facts().unit_bytes_per_s;
         let signals = flat(port.path.strip_prefix(&format!("{}.", own.path)).unwrap_or(&port.path));
-        ports.push(Port {
+        ports.push(BenchPort {
             signals,
             own: port.path.clone(),
             peer: beside.ports[peer_port].path.clone(),
@@ -145,7 +145,7 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
         port.bytes = assembly.ports.iter().find(|p| p.name == port.own).map_or(0, |p| p.unit_bytes);
     }
     // The links of a component may differ: its clock is that of the units of the fastest one.
-    let unit_fs = ports.iter().map(Port::unit_fs).min().unwrap_or(0);
+    let unit_fs = ports.iter().map(BenchPort::unit_fs).min().unwrap_or(0);
     let (num, den) = assembly.figures.reference.period();
     let module = flat(&path);
     let table: Vec<String> = ports
@@ -197,10 +197,10 @@ pub fn bench(system: System, component: &str, source: &BenchSource) -> Result<Ve
 }
 
 /// What the module has to know of ports whose units come less often than its clock: comments, one a port.
-fn slower(ports: &[Port], clock_fs: u64) -> String {
+fn slower(ports: &[BenchPort], clock_fs: u64) -> String {
     let slow = ports.iter().filter(|port| port.unit_fs() > clock_fs);
-    let clocks = |port: &Port| port.unit_fs() as f64 / clock_fs as f64;
-    let text = |port: &Port| {
+    let clocks = |port: &BenchPort| port.unit_fs() as f64 / clock_fs as f64;
+    let text = |port: &BenchPort| {
         format!("// `{}` carries a unit every {:.2} cycles on the average.\n", port.signals, clocks(port))
     };
     slow.map(text).collect()
@@ -217,7 +217,7 @@ fn external(path: &str) -> String {
 }
 
 /// The task of a port in the bench with DPI-C.
-fn clock_of(port: &Port) -> String {
+fn clock_of(port: &BenchPort) -> String {
     let values = [
         ("SIGNALS", port.signals.clone()),
         ("OWN", port.own.clone()),
@@ -228,8 +228,8 @@ fn clock_of(port: &Port) -> String {
 }
 
 /// Signals of the ports in the bench with DPI-C.
-fn wires(ports: &[Port]) -> String {
-    let each = ports.iter().map(|Port { signals, bytes, .. }| {
+fn wires(ports: &[BenchPort]) -> String {
+    let each = ports.iter().map(|BenchPort { signals, bytes, .. }| {
         let top = 8 * bytes - 1;
         format!(
             "    logic {signals}_rx_valid = 0, {signals}_tx_valid;\n    logic [{top}:0] {signals}_rx_unit = '0, {signals}_tx_unit;\n"
@@ -253,9 +253,9 @@ fn list(texts: &[String]) -> String {
 }
 
 /// Ports of the module, behind clock and reset.
-fn signals(ports: &[Port]) -> String {
+fn signals(ports: &[BenchPort]) -> String {
     let mut text = String::new();
-    for Port { signals, bytes, .. } in ports {
+    for BenchPort { signals, bytes, .. } in ports {
         let top = 8 * bytes - 1;
         for (way, name) in [("input ", "rx"), ("output", "tx")] {
             let _ = write!(
@@ -268,9 +268,9 @@ fn signals(ports: &[Port]) -> String {
 }
 
 /// The inside of the stub: a register between the model and each transmitter.
-fn stub(ports: &[Port]) -> String {
+fn stub(ports: &[BenchPort]) -> String {
     let mut text = String::new();
-    for Port { signals, bytes, .. } in ports {
+    for BenchPort { signals, bytes, .. } in ports {
         let top = 8 * bytes - 1;
         let _ = write!(
             text,

@@ -160,7 +160,7 @@ fn locked<T: Clone>(result: &Mutex<T>) -> T {
 type PlacePart = Box<dyn FnOnce(&mut PartitionBuilder, &mut Clocks) -> Result<(), BuildError> + Send>;
 
 /// A component on its way into a partition.
-struct Part {
+struct PartitionedComponent {
     ports: usize,
     /// The work that it makes, see [`work`].
     work: u64,
@@ -189,12 +189,12 @@ const MOST_PARTITIONS: usize = 16;
 
 /// Components in the order of the description, cut into groups with about the same number of ports; with each group the work
 /// that it makes.
-fn groups(parts: Vec<Part>) -> Vec<(u64, Vec<PlacePart>)> {
+fn groups(parts: Vec<PartitionedComponent>) -> Vec<(u64, Vec<PlacePart>)> {
     /// Ports with a number for the component itself, work, what is placed.
     type Joined = (usize, u64, Vec<PlacePart>);
     let mut joined: Vec<Joined> = Vec::new();
     let mut of_key: OrderedMap<usize, usize> = OrderedMap::new();
-    for Part { ports, work, key, place } in parts {
+    for PartitionedComponent { ports, work, key, place } in parts {
         match key.and_then(|key| of_key.get(&key)) {
             Some(&n) => {
                 joined[n].0 += 1 + ports;
@@ -390,7 +390,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
     }
     let (mut ports, shared) = (Vec::new(), Shared::default());
     let mut digest = dealt.as_ref().map_or_else(Vec::new, DealtTrace::digest);
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<PartitionedComponent> = Vec::new();
     let known = views.into_iter().zip(hierarchies).zip(routes);
     for (n, (((component, neighbours::Neighbourhood { fabric, member, ports: site_ports }), domain), known)) in
         components.into_iter().zip(neighbours).zip(of_component).zip(known).enumerate()
@@ -466,7 +466,7 @@ pub fn amended(system: System, run: Run, amend: &dyn Fn(&mut CoherenceConfig)) -
             }
             core.map_or(Ok(()), |core| place(p, core, plugs))
         };
-        parts.push(Part { ports: ports_placed, work, key: domain, place: Box::new(part) });
+        parts.push(PartitionedComponent { ports: ports_placed, work, key: domain, place: Box::new(part) });
     }
     for (work, group) in groups(parts) {
         sim.weighted_partition(work, move |p| {

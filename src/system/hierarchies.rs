@@ -221,7 +221,16 @@ pub(super) fn is_cascade(system: &System, link: &LinkInstance) -> bool {
     link.ports.into_iter().all(is_port)
 }
 
-/// Switches that may go viral: those where something declares it, and all that links join to them.
+/// Whether a link joins switches of which one has port based routing and passes CXL.mem and CXL.cache.
+fn is_of_fabric(system: &System, link: &LinkInstance) -> bool {
+    let is_pbr = |component: usize| system.components[component].config.pbr().is_some_and(|decl| !decl.is_io);
+    let [one, other] = link.ports.map(|(component, _)| component);
+    let is_switch = |component| is_pbr(component) || has_hierarchies(system, component);
+    (is_pbr(one) || is_pbr(other)) && is_switch(one) && is_switch(other)
+}
+
+/// Switches that may go viral: those where something declares it, and all that links join to them, through fabrics with port based
+/// routing too.
 pub(super) fn viral(system: &System) -> OrderedSet<usize> {
     let declares = |n: &usize| system.components[*n].config.offer().declares_viral;
     let mut all: OrderedSet<usize> = (0..system.components.len()).filter(declares).collect();
@@ -230,7 +239,7 @@ pub(super) fn viral(system: &System) -> OrderedSet<usize> {
         for port in &system.components[switch].ports {
             let link = &system.links[port.link];
             let (far, _) = link.ports[1 - port.end];
-            if is_cascade(system, link) && all.insert(far) {
+            if (is_cascade(system, link) || is_of_fabric(system, link)) && all.insert(far) {
                 queue.push(far);
             }
         }

@@ -12,7 +12,7 @@ use super::resolve::OwnTable;
 use scalepool_ordered::OrderedMap;
 
 /// A device below a root complex.
-struct Below {
+struct RootDevice {
     component: usize,
     /// From a request to its completion \[fs\].
     fs: u128,
@@ -60,12 +60,12 @@ fn nearest_fs(system: &System, device: usize) -> Option<u128> {
 }
 
 /// Collects what is below a port to which a request takes `fs`, over at most so many switches.
-fn below(system: &System, from: (usize, usize), fs: u128, most: usize, found: &mut Vec<Below>) {
+fn below(system: &System, from: (usize, usize), fs: u128, most: usize, found: &mut Vec<RootDevice>) {
     let Some((to, port, fs)) = over_link(system, from, fs) else { return };
     let (config, clock) = (&system.components[to].config, system.clocks[system.components[to].clock].1);
     let Some((passage, most)) = config.io_passage(clock).zip(most.checked_sub(1)) else {
         let answer_fs = u128::from(clock.periods_fs(config.offer().answer_cycles));
-        found.push(Below { component: to, fs: 2 * fs + answer_fs });
+        found.push(RootDevice { component: to, fs: 2 * fs + answer_fs });
         return;
     };
     let IoPassage { latency_fs, below: ways } = passage;

@@ -171,12 +171,12 @@ impl OpenWindow {
 }
 
 /// A component as the map looks at it: path, name of its kind, configuration.
-pub(super) type Target<'a> = (&'a str, &'static str, &'a dyn Component);
+pub(super) type MapTarget<'a> = (&'a str, &'static str, &'a dyn Component);
 
 /// Judges all windows without links; those that are sound, in the order of their bases, when all are.
 pub(super) fn judged<'a>(
     open: &mut [OpenWindow],
-    target: impl Fn(usize) -> Target<'a>,
+    target: impl Fn(usize) -> MapTarget<'a>,
     problems: &mut Problems,
 ) -> Vec<MappedWindow> {
     for window in open.iter() {
@@ -190,7 +190,7 @@ pub(super) fn judged<'a>(
 }
 
 /// Targets are several components with memory, in a number that decoders know.
-fn judge_targets<'a>(window: &OpenWindow, target: &impl Fn(usize) -> Target<'a>, problems: &mut Problems) {
+fn judge_targets<'a>(window: &OpenWindow, target: &impl Fn(usize) -> MapTarget<'a>, problems: &mut Problems) {
     let key = window.own.key("targets");
     let mut known = OrderedSet::new();
     for &(named, place) in &window.targets {
@@ -240,7 +240,7 @@ fn judge_overlaps(open: &[OpenWindow], problems: &mut Problems) {
 }
 
 /// Every memory is large enough for its shares of all windows, and has a decoder for each.
-fn judge_memories<'a>(open: &[OpenWindow], target: &impl Fn(usize) -> Target<'a>, problems: &mut Problems) {
+fn judge_memories<'a>(open: &[OpenWindow], target: &impl Fn(usize) -> MapTarget<'a>, problems: &mut Problems) {
     let mut taken: OrderedMap<MemoryTarget, (usize, u64)> = OrderedMap::new();
     for (window, mapped) in open.iter().filter_map(|window| Some((window, window.mapped()?))) {
         for &(named, place) in &window.targets {
@@ -302,20 +302,20 @@ struct Reach<'a> {
 }
 
 /// Windows and decoders of a system, as routes are made of them.
-struct Index<'a> {
+struct MapIndex<'a> {
     system: &'a System,
     decoders: OrderedMap<MemoryTarget, Decoders>,
     /// Windows by their first target.
     windows: OrderedMap<MemoryTarget, Vec<usize>>,
 }
 
-impl<'a> Index<'a> {
-    fn of(system: &'a System) -> Index<'a> {
+impl<'a> MapIndex<'a> {
+    fn of(system: &'a System) -> MapIndex<'a> {
         let mut windows: OrderedMap<MemoryTarget, Vec<usize>> = OrderedMap::new();
         for (n, mapped) in system.memory_map.iter().enumerate() {
             windows.entry(mapped.targets[0]).or_default().push(n);
         }
-        Index { system, decoders: decoders(system), windows }
+        MapIndex { system, decoders: decoders(system), windows }
     }
 
     /// The windows whose targets a component reaches, in the order of their bases; each as it is dealt to ports and vPPBs, or
@@ -603,7 +603,7 @@ impl MapView {
 
 /// Of all components of a system, in their order.
 pub fn views(system: &System) -> Vec<MapView> {
-    let index = (!system.memory_map.is_empty()).then(|| Index::of(system));
+    let index = (!system.memory_map.is_empty()).then(|| MapIndex::of(system));
     let view = |n: usize| {
         let config = &system.components[n].config;
         // What a decoder refuses was found when the system was judged.
@@ -626,7 +626,11 @@ pub fn views(system: &System) -> Vec<MapView> {
 }
 
 /// The decoders of each virtual hierarchy of a component, none if it is no switch with any; or why there are none.
-fn bridges(system: &System, index: Option<&Index<'_>>, component: usize) -> Vec<Result<BridgeDecoders, BridgeError>> {
+fn bridges(
+    system: &System,
+    index: Option<&MapIndex<'_>>,
+    component: usize,
+) -> Vec<Result<BridgeDecoders, BridgeError>> {
     let hosts = hosts_at(system, component);
     let of_vcs = |vcs: usize| match index {
         _ if asks_coherently(system, component, vcs) => lines(system, component, vcs).map_err(BridgeError::of_switch),
@@ -708,7 +712,7 @@ pub(super) fn joined(
     // Of those that ask for a target the first is named.
     let from: OrderedMap<MemoryTarget, usize> =
         asking.rev().flat_map(|n| behind(system, n).into_iter().map(move |one| (one.target, n))).collect();
-    let index = (!system.memory_map.is_empty()).then(|| Index::of(system));
+    let index = (!system.memory_map.is_empty()).then(|| MapIndex::of(system));
     let mut refused: OrderedMap<usize, String> = OrderedMap::new();
     if let Some(index) = &index {
         let asking = (0..system.components.len()).filter(|&n| system.components[n].config.uses_memory_map());

@@ -33,7 +33,7 @@ use scalepool_fabric::cxl_switch::pbr::rgt::Rgt;
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
 use scalepool_fabric::cxl_switch::pbr::{
     AccessVector, PbrChange, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, PbrRouting,
-    PbrSharedPort, PidCounts, PidHolder, PidPlan, SegmentTable, judge_pids,
+    PbrSharedPort, PbrViral, PidCounts, PidHolder, PidPlan, SegmentTable, judge_pids,
 };
 use scalepool_fabric::spread::SpreadPolicy;
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -588,6 +588,7 @@ impl PbrFabric {
             seed: 0,
             lost: OrderedSet::new(),
             is_cut: false,
+            viral: PbrViral::default(),
             changes: Vec::new(),
         };
         PbrSite {

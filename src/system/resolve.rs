@@ -16,6 +16,7 @@ use super::io_times;
 use super::kind::{COMPONENTS, ConfigFinding, CxlSide, ExternalComponent, LINKS, PortDecl, PortRole, UnitsInFlight};
 use super::memory_map::{self, MappedWindow, MemoryTarget, OpenWindow, WindowConfig};
 use super::neighbours::{self, Neighbourhood};
+use super::outside;
 use super::part::{self, PartArray, Whole};
 use super::pbr_fabric::PbrFabrics;
 use super::problem::{Problems, TextPlace};
@@ -155,6 +156,14 @@ fn joined(
     for ((component, near), own) in system.components.iter().zip(near).zip(tables) {
         let (_, clock) = &system.clocks[component.clock];
         own.judge(component.config.check_joined(*clock, near.member, &near.ports), problems);
+        let silent = near.ports.iter().find(|port| !outside::has_channels(&port.link.carried));
+        if let Some(port) = silent.filter(|_| component.external == Some(ExternalComponent::Messages)) {
+            let text = format!(
+                "found messages, expected flits: {} carries TLPs of CXL.io or flits of no protocol, for which there are no channels",
+                port.path
+            );
+            own.judge(vec![("external", text)], problems);
+        }
     }
 }
 
@@ -369,7 +378,7 @@ pub(super) fn element(table: &Table, exception: Option<&&Table>) -> Table {
 }
 
 /// A component whose ports are being joined.
-struct Open {
+struct UnjoinedComponent {
     instance: ComponentInstance,
     table: OwnTable,
     ports: Vec<OpenPort>,
@@ -399,7 +408,7 @@ struct Resolver<'a> {
     clocks: Vec<(String, Clock)>,
     /// Clocks that are those of links: place in the list, name of the link, and where that stands.
     clocks_of_links: Vec<(usize, String, TextPlace)>,
-    components: Vec<Open>,
+    components: Vec<UnjoinedComponent>,
     arrays: OrderedMap<String, Array>,
     links: Vec<LinkInstance>,
     link_tables: Vec<OwnTable>,
@@ -575,7 +584,7 @@ impl<'a> Resolver<'a> {
                 let folder = self.folder(name);
                 let instance =
                     ComponentInstance { path, place, kind, config, clock, external, folder, ports: Vec::new() };
-                self.components.push(Open { instance, table: own, ports, is_read });
+                self.components.push(UnjoinedComponent { instance, table: own, ports, is_read });
             }
         }
         if self.components.is_empty() && self.table("component").is_none_or(|t| t.entries.is_empty()) {
@@ -880,7 +889,7 @@ impl<'a> Resolver<'a> {
             Some(Index::Number(n)) => array.first + n,
             _ => array.first,
         };
-        let Open { ports, is_read, .. } = &self.components[element];
+        let UnjoinedComponent { ports, is_read, .. } = &self.components[element];
         if !is_read {
             return false;
         }

@@ -216,12 +216,12 @@ fn in_order<A: BufRead, B: BufRead>(
 
 /// Lines of one key in the first trace, and how many of them have been found.
 #[derive(Default)]
-struct Sequence {
+struct KeyLines {
     lines: Vec<TraceLine>,
     used: usize,
 }
 
-impl Sequence {
+impl KeyLines {
     fn context(&self) -> Vec<TraceLine> {
         self.lines[self.used.saturating_sub(CONTEXT_LINES)..self.used].to_vec()
     }
@@ -233,8 +233,8 @@ fn by_key<A: BufRead, B: BufRead>(
     key: &[String],
     mask: &[String],
 ) -> Result<Option<TraceDifference>, DiffError> {
-    let mut sequences: OrderedMap<String, Sequence> = OrderedMap::new();
-    let mut keys = Keys { fields: key, seen: vec![false; key.len()], lines: 0 };
+    let mut sequences: OrderedMap<String, KeyLines> = OrderedMap::new();
+    let mut keys = KeyFields { fields: key, seen: vec![false; key.len()], lines: 0 };
     let mut kept = 0;
     while let Some((line, object)) = expected.next()? {
         kept += line.text.len();
@@ -267,13 +267,13 @@ fn by_key<A: BufRead, B: BufRead>(
 }
 
 /// The key fields, and whether any line had them.
-struct Keys<'a> {
+struct KeyFields<'a> {
     fields: &'a [String],
     seen: Vec<bool>,
     lines: usize,
 }
 
-impl Keys<'_> {
+impl KeyFields<'_> {
     /// The key of a line as JSON text; a field that it does not have is `null`.
     fn of(&mut self, object: &Value) -> String {
         self.lines += 1;

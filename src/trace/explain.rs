@@ -59,6 +59,17 @@ pub struct Waited {
     pub to_fs: Option<u64>,
 }
 
+/// A vPPB of a switch with virtual hierarchies that a transaction passes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedVppb {
+    /// The switch, or the port of it that records what passes.
+    pub place: String,
+    /// Virtual hierarchy, from 0.
+    pub vcs: u64,
+    /// vPPB of a downstream port, from 0.
+    pub vppb: u64,
+}
+
 /// A transaction of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceTransaction {
@@ -76,6 +87,8 @@ pub struct TraceTransaction {
     pub end_fs: Option<u64>,
     /// Its waits, in the order of their beginning.
     pub waits: Vec<Waited>,
+    /// vPPBs that it passes, each once, in the order of the trace.
+    pub vppbs: Vec<PassedVppb>,
     /// Those that it caused, in the order of their beginning.
     pub children: Vec<u64>,
 }
@@ -180,6 +193,13 @@ impl Trees {
             self.broken.push(format!("{}:{line}: {text}", self.file));
             return;
         }
+        if let (Some(vcs), Some(vppb)) = (number(record, "vcs"), number(record, "vppb")) {
+            let passed = PassedVppb { place: place.to_owned(), vcs, vppb };
+            // Its answer comes back by the same one.
+            if !transaction.vppbs.contains(&passed) {
+                transaction.vppbs.push(passed);
+            }
+        }
         let name = record["name"].as_str().unwrap_or_default();
         let reason = Wait::ALL.iter().map(|wait| wait.name()).find(|wait| kind == "mark" && *wait == name);
         if kind == "end" {
@@ -208,8 +228,9 @@ impl Trees {
             self.broken.push(format!("{at}: found the beginning of id {id} behind its end, expected it before"));
         }
         let (what, address) = what(record);
-        let (place, waits, children) = (place.to_owned(), Vec::new(), Vec::new());
-        let new = TraceTransaction { parent, place, what, address, begin_fs: t_fs, end_fs: None, waits, children };
+        let (place, begin_fs, end_fs) = (place.to_owned(), t_fs, None);
+        let (waits, vppbs, children) = (Vec::new(), Vec::new(), Vec::new());
+        let new = TraceTransaction { parent, place, what, address, begin_fs, end_fs, waits, vppbs, children };
         if id == 0 || self.all.insert(id, new).is_some() {
             self.broken.push(format!("{at}: found id {id} again, expected an id of its own for what begins"));
         }
@@ -285,11 +306,14 @@ impl Trees {
     }
 
     fn describe(&self, id: u64, transaction: &TraceTransaction, depth: usize, out: &mut String) {
-        let TraceTransaction { place, what, address, begin_fs, end_fs, waits, .. } = transaction;
+        let TraceTransaction { place, what, address, begin_fs, end_fs, waits, vppbs, .. } = transaction;
         let (indent, gap) = ("  ".repeat(depth), if address.is_empty() { "" } else { " " });
         let span = self.span(*begin_fs, *end_fs, "has not ended");
         // Writing to a String cannot fail.
         let _ = writeln!(out, "{indent}{place}: {what}{gap}{address} (id {id}), {span}");
+        for PassedVppb { place, vcs, vppb } in vppbs {
+            let _ = writeln!(out, "{indent}  - passes vPPB {vppb} of VCS {vcs} at {place}");
+        }
         for Waited { wait, place, holder, from_fs, to_fs } in waits {
             let holder = if *holder == 0 { String::new() } else { format!(" for id {holder}") };
             let span = self.span(*from_fs, *to_fs, "is not over");
@@ -312,6 +336,7 @@ impl Trees {
         let transaction = self.get(id)?;
         let children: Result<Vec<Value>, _> = transaction.children.iter().map(|child| self.tree_json(*child)).collect();
         let wait = |w: &Waited| json!({"wait": w.wait, "where": w.place, "holder": w.holder, "from_fs": w.from_fs, "to_fs": w.to_fs});
+        let passed = |p: &PassedVppb| json!({"where": p.place, "vcs": p.vcs, "vppb": p.vppb});
         Ok(json!({
             "id": id,
             "parent": transaction.parent,
@@ -321,6 +346,7 @@ impl Trees {
             "begin_fs": transaction.begin_fs,
             "end_fs": transaction.end_fs,
             "waits": transaction.waits.iter().map(wait).collect::<Vec<_>>(),
+            "vppbs": transaction.vppbs.iter().map(passed).collect::<Vec<_>>(),
             "children": children?,
         }))
     }
@@ -352,8 +378,10 @@ mod tests {
             r#"{"t_fs":2000000,"where":"host","kind":"mark","id":1,"parent":0,"name":"wait_over"}"#,
             r#"{"t_fs":2000000,"where":"host","kind":"begin","id":2,"parent":1,"message":"x.req","fields":{"opcode":"Rd"}}"#,
             r#"{"t_fs":2500000,"where":"wire","kind":"flit","id":0,"parent":0}"#,
+            r#"{"t_fs":2600000,"where":"switch","kind":"mark","id":2,"parent":1,"message":"x.req","vcs":1,"vppb":3}"#,
             r#"{"t_fs":3000000,"where":"device","kind":"begin","id":68719476737,"parent":2,"message":"x.req"}"#,
             r#"{"t_fs":3000000,"where":"device","kind":"mark","id":68719476737,"parent":2,"name":"wait_media"}"#,
+            r#"{"t_fs":3900000,"where":"switch","kind":"mark","id":2,"parent":1,"message":"x.rsp","vcs":1,"vppb":3}"#,
             r#"{"t_fs":4000000,"where":"host","kind":"end","id":2,"parent":1}"#,
             r#"{"t_fs":4000001,"where":"host","kind":"end","id":1,"parent":0}"#,
         ])
@@ -364,6 +392,7 @@ host: read 0x40 (id 1), 0 to 4.000001 ns: 4.000001 ns
   - wait_tag at host, 0 to 1.5 ns: 1.5 ns
   - wait_line for id 9 at host, 1.5 to 2 ns: 0.5 ns
   host: x.req Rd (id 2), 2 to 4 ns: 2 ns
+    - passes vPPB 3 of VCS 1 at switch
     device: x.req (id 68719476737), from 3 ns, has not ended
       - wait_media at device, from 3 ns, is not over
 ";

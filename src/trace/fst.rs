@@ -24,7 +24,7 @@ use fst_writer::{
 
 use super::instants::{Instants, Target};
 use super::signals::{Signals, VarId};
-use super::state::State;
+use super::state::SignalValues;
 use super::vcd::digits;
 use super::{Highlights, OpenError, Places, Record, Sink, TimeAxis, TraceFilter, TraceHeader};
 
@@ -123,7 +123,12 @@ impl<W: Write + Seek> Sink for FstSink<W> {
 }
 
 impl<W: Write + Seek> Fst<W> {
-    fn write(&mut self, t_fs: u64, state: &State, vars: impl Iterator<Item = VarId>) -> Result<(), FstWriteError> {
+    fn write(
+        &mut self,
+        t_fs: u64,
+        state: &SignalValues,
+        vars: impl Iterator<Item = VarId>,
+    ) -> Result<(), FstWriteError> {
         let Some(body) = &mut self.body else { return Ok(()) };
         // Only between two instants.
         if body.size() > CHUNK_BYTES {
@@ -141,11 +146,11 @@ impl<W: Write + Seek> Fst<W> {
 }
 
 impl<W: Write + Seek> Target for Fst<W> {
-    fn begin(&mut self, t_fs: u64, state: &State) -> io::Result<()> {
+    fn begin(&mut self, t_fs: u64, state: &SignalValues) -> io::Result<()> {
         self.write(t_fs, state, 0..state.len()).map_err(to_io)
     }
 
-    fn changes(&mut self, t_fs: u64, state: &State, vars: &[VarId]) -> io::Result<()> {
+    fn changes(&mut self, t_fs: u64, state: &SignalValues, vars: &[VarId]) -> io::Result<()> {
         self.write(t_fs, state, vars.iter().copied()).map_err(to_io)
     }
 }
@@ -182,9 +187,9 @@ fn order(signals: &Signals) -> Vec<VarId> {
 }
 
 /// Output that first goes to memory, then to a file.
-struct Spool<W>(Rc<RefCell<Stage<W>>>);
+struct Spool<W>(Rc<RefCell<FstOutput<W>>>);
 
-struct Stage<W> {
+struct FstOutput<W> {
     /// What has been written so far; `None` when it goes to the output.
     head: Option<Cursor<Vec<u8>>>,
     out: W,
@@ -198,7 +203,7 @@ impl<W> Clone for Spool<W> {
 
 impl<W: Write> Spool<W> {
     fn new(out: W) -> Spool<W> {
-        Spool(Rc::new(RefCell::new(Stage { head: Some(Cursor::new(Vec::new())), out })))
+        Spool(Rc::new(RefCell::new(FstOutput { head: Some(Cursor::new(Vec::new())), out })))
     }
 
     /// Writes what is in memory with another table, and lets everything else through.
@@ -216,7 +221,7 @@ impl<W: Write> Spool<W> {
 
 impl<W: Write> Write for Spool<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Stage { head, out } = &mut *self.0.borrow_mut();
+        let FstOutput { head, out } = &mut *self.0.borrow_mut();
         head.as_mut().map_or_else(|| out.write(bytes), |head| head.write(bytes))
     }
 
@@ -227,7 +232,7 @@ impl<W: Write> Write for Spool<W> {
 
 impl<W: Seek> Seek for Spool<W> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let Stage { head, out } = &mut *self.0.borrow_mut();
+        let FstOutput { head, out } = &mut *self.0.borrow_mut();
         head.as_mut().map_or_else(|| out.seek(to), |head| head.seek(to))
     }
 }

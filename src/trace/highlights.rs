@@ -9,7 +9,7 @@
 
 use super::gtkw::WIDEST_FS;
 use super::signals::{Signals, Var, VarId};
-use super::state::State;
+use super::state::SignalValues;
 
 /// Signals of a link end that leave 0 while it repairs something.
 const REPAIRS: [&str; 5] = ["lrsm", "replaying", "nak_open", "hunting", "tries"];
@@ -141,7 +141,7 @@ impl Watch {
     }
 
     /// These variables have changed; `t_fs` is `None` for what stands in the wave from its start on.
-    pub(super) fn changed(&mut self, state: &State, changes: &[VarId], t_fs: Option<u64>) {
+    pub(super) fn changed(&mut self, state: &SignalValues, changes: &[VarId], t_fs: Option<u64>) {
         for &var in changes {
             let is_set = state.words(var).is_some_and(|words| words.iter().any(|&word| word != 0));
             self.found.shown[var] |= is_set || self.named[var];

@@ -75,16 +75,16 @@ impl Places {
 
 /// Records that nobody has taken.
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingRecords {
     /// Whether records are kept; one for all taps of a hub.
     on: Arc<AtomicBool>,
     records: Mutex<Vec<Record>>,
 }
 
-type Buffer = Arc<Waiting>;
+type RecordBuffer = Arc<PendingRecords>;
 
 /// A panic of a recording thread leaves the buffer as it was between two pushes, so its content is good.
-fn open(buffer: &Buffer) -> MutexGuard<'_, Vec<Record>> {
+fn open(buffer: &RecordBuffer) -> MutexGuard<'_, Vec<Record>> {
     buffer.records.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -98,7 +98,7 @@ pub struct Tap {
     ordinal: u32,
     ids: u64,
     sequence: u64,
-    buffer: Option<Buffer>,
+    buffer: Option<RecordBuffer>,
 }
 
 impl Tap {
@@ -201,7 +201,7 @@ impl Tap {
 pub struct Hub {
     on: Arc<AtomicBool>,
     places: Places,
-    buffers: Vec<Buffer>,
+    buffers: Vec<RecordBuffer>,
     handles: Handles,
 }
 
@@ -230,7 +230,7 @@ impl Hub {
     pub fn tap(&mut self, path: &str, kind: PlaceKind) -> Tap {
         let ordinal = self.places.0.len() as u32;
         self.places.0.push(TracePlace { path: path.to_owned(), kind, link: None });
-        let buffer = Arc::new(Waiting { on: self.on.clone(), records: Mutex::default() });
+        let buffer = Arc::new(PendingRecords { on: self.on.clone(), records: Mutex::default() });
         self.buffers.push(buffer.clone());
         Tap { ordinal, ids: 0, sequence: 0, buffer: Some(buffer) }
     }

@@ -9,16 +9,16 @@ use std::io;
 use super::filter::When;
 use super::highlights::{Highlights, Watch};
 use super::signals::{Signals, VarId};
-use super::state::State;
+use super::state::SignalValues;
 use super::{Places, Record, TraceFilter};
 
 /// A file of some format.
 pub(super) trait Target {
     /// The window begins: all values. Called once, before any change.
-    fn begin(&mut self, t_fs: u64, state: &State) -> io::Result<()>;
+    fn begin(&mut self, t_fs: u64, state: &SignalValues) -> io::Result<()>;
 
     /// These variables have changed, in order of declaration; there is at least one.
-    fn changes(&mut self, t_fs: u64, state: &State, vars: &[VarId]) -> io::Result<()>;
+    fn changes(&mut self, t_fs: u64, state: &SignalValues, vars: &[VarId]) -> io::Result<()>;
 }
 
 /// Collects the changes of an instant and writes them to a file.
@@ -27,7 +27,7 @@ pub(super) struct Instants<T> {
     target: T,
     filter: TraceFilter,
     signals: Signals,
-    state: State,
+    state: SignalValues,
     watch: Watch,
     changes: Vec<VarId>,
     /// Time of the changes that are collected now.
@@ -37,7 +37,7 @@ pub(super) struct Instants<T> {
 
 impl<T: Target> Instants<T> {
     pub fn new(target: T, signals: Signals, filter: TraceFilter) -> Instants<T> {
-        let (state, watch) = (State::new(signals.vars()), Watch::new(&signals));
+        let (state, watch) = (SignalValues::new(signals.vars()), Watch::new(&signals));
         Instants { target, filter, signals, state, watch, changes: Vec::new(), now_fs: 0, begun: false }
     }
 

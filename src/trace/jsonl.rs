@@ -13,6 +13,7 @@
 //! | payload taken | `name` `taken`, `number`; its bytes are those of the flit that came |
 //! | violation | `rule`, `at`, `found`, `expected`, `text` |
 //! | value | `signal`, `value` |
+//! | any of them where it passes a vPPB of a switch | behind its own keys `vcs` and `vppb`, both from 0 as in descriptions |
 //!
 //! Integers above 2^53-1 are `0x` strings; bytes are lower-case hex, byte 0 first; codes stand by name, reserved ones
 //! as numbers; addresses are byte addresses as `0x` strings. `protocol` of a message is the first flit protocol of its layout's
@@ -31,7 +32,7 @@ use super::{Body, OpenError, Places, Record, Sink, TraceFilter, TraceHeader};
 /// Value of `format` in the first line.
 pub const FORMAT: &str = "scalepool-trace";
 
-/// Version of the format. A change of a key, its meaning or its order raises it.
+/// Version of the format. A change of a key, its meaning or its order raises it; further keys behind those of a record do not.
 pub const FORMAT_VERSION: u64 = 1;
 
 /// Writes JSON lines. Give it a buffered writer.
@@ -131,6 +132,11 @@ impl<W: Write> JsonlSink<W> {
                 self.text("found", &v.found);
                 self.text("expected", &v.expected);
                 self.text("text", &v.text);
+            }
+            Body::Via { vppb, body } => {
+                self.body(body);
+                self.integer("vcs", vppb.vcs as u64);
+                self.integer("vppb", vppb.vppb as u64);
             }
             Body::Value { signal, value } => {
                 self.text("signal", signal);

@@ -48,7 +48,7 @@ pub use filter::TraceFilter;
 pub use handles::{RequestIdentifier, TransactionHandle, TransactionNaming};
 pub use highlights::Highlights;
 pub use hub::{FigureSignal, Hub, PlaceKind, Places, Tap, TracePlace};
-pub use record::{Body, Record, RecordKind, Stamp};
+pub use record::{Body, Record, RecordKind, Stamp, TraceVppb};
 pub use wait::Wait;
 
 use std::{fmt, io};

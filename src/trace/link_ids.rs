@@ -25,7 +25,7 @@ enum Kind {
 
 /// An agent's part in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct MessageRole {
     /// Ordinal of its place.
     pub place: u32,
     /// The transaction that it has open on the line itself, 0 for none.
@@ -45,7 +45,7 @@ pub(super) struct LinkIds {
 
 impl LinkIds {
     /// The id of a message of a link, 0 if it is not known; `part`: of the agent that sends or takes it, `None` on the wire.
-    pub fn of(&mut self, link: u64, form: &Value, part: Option<Part>) -> u64 {
+    pub fn of(&mut self, link: u64, form: &Value, part: Option<MessageRole>) -> u64 {
         let fields = &form["fields"];
         let field = |name: &str| number::from_json(fields.get(name)?, name).ok().map(|n| n as u64);
         let name = form["layout"].as_str().and_then(|layout| layout.split_once('.')).map_or("", |(_, message)| message);
@@ -67,7 +67,7 @@ impl LinkIds {
         let key = (link, kind, value);
         let line = field("address").map(|a| a & !63);
         let snoops = matches!(name, "h2d_req" | "s2m_bisnp");
-        if let (Some(Part { place, own, sends: true }), Some(line), true) = (part, line, is_request || snoops) {
+        if let (Some(MessageRole { place, own, sends: true }), Some(line), true) = (part, line, is_request || snoops) {
             let serves = self.served.get(&(place, line)).copied().unwrap_or(0);
             self.bound.insert(key, if is_request { own } else { serves });
         }
@@ -75,10 +75,10 @@ impl LinkIds {
         let answers = matches!(name, "h2d_rsp" | "h2d_data" | "s2m_ndr" | "s2m_drs");
         match (part, line) {
             // A write is taken at any time and asks nobody.
-            (Some(Part { place, sends: false, .. }), Some(line)) if is_request && name != "m2s_rwd" => {
+            (Some(MessageRole { place, sends: false, .. }), Some(line)) if is_request && name != "m2s_rwd" => {
                 self.served.insert((place, line), id);
             }
-            (Some(Part { place, sends: true, .. }), _) if answers => {
+            (Some(MessageRole { place, sends: true, .. }), _) if answers => {
                 self.served.retain(|(at, _), served| *at != place || *served != id);
             }
             _ => {}
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn a_read_with_a_snoop_has_one_id() {
         let mut ids = LinkIds::default();
-        let sent = |place, own| Some(Part { place, own, sends: true });
-        let taken = |place| Some(Part { place, own: 0, sends: false });
+        let sent = |place, own| Some(MessageRole { place, own, sends: true });
+        let taken = |place| Some(MessageRole { place, own: 0, sends: false });
         let request = form("d2h_req", json!({"opcode": "RdOwn", "cqid": 3, "address": "0x40"}));
         assert_eq!(ids.of(0, &request, sent(1, 77)), 77);
         // The same CQID of another link is somebody else.

@@ -20,7 +20,7 @@
 //!
 //! Invariants: an observer only, like every [`Sink`](super::Sink); a run is the same with and without it.
 
-use super::link_ids::{LinkIds, Part};
+use super::link_ids::{LinkIds, MessageRole};
 use super::{Body, Places, Record, RecordKind};
 use scalepool_forms::flit::FlitDecoder;
 use scalepool_forms::{message, number};
@@ -165,7 +165,7 @@ impl Names {
 }
 
 /// A transaction that has begun and not ended.
-struct Open {
+struct OpenTransaction {
     requester: u64,
     /// `None`: it has no tag before it is on a link.
     tag: Option<u64>,
@@ -179,15 +179,15 @@ const POSTED: Option<u64> = Some(u64::MAX);
 
 /// Which transaction a message belongs to.
 #[derive(Default)]
-struct Ids {
-    open: OrderedMap<u64, Open>,
+struct TransactionIds {
+    open: OrderedMap<u64, OpenTransaction>,
     /// By requester, tag and port.
     bound: OrderedMap<(u64, u64, Option<u64>), Vec<u64>>,
     /// Ids of those who serve a request, by their own.
     served: OrderedMap<u64, u64>,
 }
 
-impl Ids {
+impl TransactionIds {
     /// The id of a message at a port of which the requester numbers its tags; 0 if it is not known.
     fn of(&mut self, names: Names, port: Option<u64>) -> u64 {
         let Names { request, posted, requester, tag, address } = names;
@@ -231,7 +231,7 @@ impl Ids {
             return origin;
         }
         let Names { requester, tag, address, posted, .. } = names;
-        self.open.insert(id, Open { requester, tag: tagged.then_some(tag), address, posted });
+        self.open.insert(id, OpenTransaction { requester, tag: tagged.then_some(tag), address, posted });
         id
     }
 
@@ -254,7 +254,7 @@ impl Ids {
 /// Writes the log.
 pub struct LogSink {
     to: LogTo,
-    ids: Ids,
+    ids: TransactionIds,
     /// Those of coherent links, as soon as an agent has spoken.
     coherent: Option<LinkIds>,
     /// Streams of flits, by ordinal of their place.
@@ -264,7 +264,7 @@ pub struct LogSink {
 impl LogSink {
     /// A log that begins.
     pub fn new(to: LogTo) -> LogSink {
-        LogSink { to, ids: Ids::default(), coherent: None, streams: OrderedMap::new() }
+        LogSink { to, ids: TransactionIds::default(), coherent: None, streams: OrderedMap::new() }
     }
 
     fn line(&self, places: &Places, r: &Record, level: LogLevel, id: u64, rest: &str) {
@@ -383,7 +383,7 @@ impl LogSink {
             let ualink = form["layout"].as_str().is_some_and(|l| l.starts_with("ualink"));
             if ualink { port(places.path(r.ordinal)) } else { None }
         };
-        match &r.body {
+        match r.body.without_vppb() {
             Body::Flit { protocol, dir, bytes } => {
                 let messages = self.flit(r, protocol, dir, bytes);
                 if messages.is_empty() {
@@ -400,7 +400,7 @@ impl LogSink {
             Body::Message { layout, bits, .. } => {
                 let form = message::message_to_json(layout, *bits);
                 if let Some((link, sends)) = r.link {
-                    let part = Some(Part { place: r.ordinal, own: r.id, sends });
+                    let part = Some(MessageRole { place: r.ordinal, own: r.id, sends });
                     let id = self.coherent.get_or_insert_default().of(link.into(), &form, part);
                     if r.kind == RecordKind::Begin && id != r.id {
                         // The request was begun elsewhere: this one serves it.
@@ -426,7 +426,7 @@ impl LogSink {
             Body::Access { name, address } => self.mark(places, r, &format!("name={name} address={address:#x}")),
             Body::Wait { wait, holder: 0 } => self.mark(places, r, &format!("name={wait}")),
             Body::Wait { wait, holder } => self.mark(places, r, &format!("name={wait} holder={holder}")),
-            Body::None => self.mark(places, r, ""),
+            Body::Via { .. } | Body::None => self.mark(places, r, ""),
         }
     }
 

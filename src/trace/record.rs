@@ -102,6 +102,13 @@ pub enum Body {
     },
     /// A broken rule.
     Violation(Violation),
+    /// What passes a switch, with the vPPB of the virtual hierarchy that it passes there.
+    Via {
+        /// Which vPPB.
+        vppb: TraceVppb,
+        /// What passes.
+        body: Box<Body>,
+    },
     /// Value of a signal.
     Value {
         /// One of the names the place was declared with.
@@ -116,6 +123,33 @@ pub enum Body {
         /// The value.
         value: u64,
     },
+}
+
+/// A vPPB of a downstream port in a switch with virtual hierarchies, as descriptions number it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TraceVppb {
+    /// Virtual hierarchy, the number of its upstream port, from 0.
+    pub vcs: usize,
+    /// vPPB of a downstream port, from 0 (`fabric` VCS-7 counts that of the upstream port too).
+    pub vppb: usize,
+}
+
+impl Body {
+    /// What is recorded, without the vPPB that it passes.
+    pub fn without_vppb(&self) -> &Body {
+        match self {
+            Body::Via { body, .. } => body.without_vppb(),
+            body => body,
+        }
+    }
+
+    /// The same with the vPPB that it passes, if it passes one.
+    pub fn via(self, vppb: Option<TraceVppb>) -> Body {
+        match vppb {
+            Some(vppb) => Body::Via { vppb, body: Box::new(self) },
+            None => self,
+        }
+    }
 }
 
 /// One event at one place.

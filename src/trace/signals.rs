@@ -19,7 +19,7 @@ use std::io;
 use scalepool_protocols::wire::{CodeTable, LayoutDef};
 
 use super::flits::{self, FlitVars};
-use super::state::State;
+use super::state::SignalValues;
 use super::{Body, FigureSignal, OpenError, PlaceKind, Places, Record, TraceFilter, rule_names};
 
 /// Position of a variable in [`Signals::vars`].
@@ -117,7 +117,7 @@ impl MessageVars {
     }
 
     /// Shows a message; bits above the layout are ignored.
-    pub(super) fn show(&self, state: &mut State, bits: u128) {
+    pub(super) fn show(&self, state: &mut SignalValues, bits: u128) {
         state.count(self.seq);
         state.set(self.raw, bits);
         for (field, var) in self.layout.fields.iter().zip(&self.fields) {
@@ -128,7 +128,7 @@ impl MessageVars {
 
 /// The variables of a place.
 #[derive(Debug)]
-struct Shown {
+struct ShownPlace {
     /// A count of broken rules, where they are told.
     violations: Option<VarId>,
     body: ShownBody,
@@ -147,19 +147,19 @@ enum ShownBody {
 /// The tree of scopes and variables, and what each place knows of its past.
 #[derive(Debug)]
 pub struct Signals {
-    tree: Tree,
+    tree: SignalTree,
     /// By ordinal; `None` where the filter takes it away.
-    places: Vec<Option<Shown>>,
+    places: Vec<Option<ShownPlace>>,
 }
 
 /// Scopes and variables; scope 0 is the root, which has no name and no variables.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct SignalTree {
     scopes: Vec<Scope>,
     vars: Vec<Var>,
 }
 
-impl Tree {
+impl SignalTree {
     /// The scope of a name in another, made if it is not there.
     pub(super) fn scope(&mut self, parent: usize, name: &str) -> usize {
         let there = self.scopes[parent].scopes.iter().find(|&&s| self.scopes[s].name == name);
@@ -246,7 +246,7 @@ impl Signals {
     /// # Errors
     /// The filter takes no place, or a place cannot be shown.
     pub fn new(places: &Places, filter: &TraceFilter) -> Result<Signals, OpenError> {
-        let mut tree = Tree { scopes: vec![Scope::default()], vars: Vec::new() };
+        let mut tree = SignalTree { scopes: vec![Scope::default()], vars: Vec::new() };
         let taken = filter.select(places)?;
         let shown = places.iter().zip(taken).map(|(place, taken)| {
             taken.then(|| show(&mut tree, &place.path, &place.kind)).transpose().map_err(OpenError::from)
@@ -269,14 +269,14 @@ impl Signals {
     ///
     /// # Errors
     /// A signal or a layout that the place does not have.
-    pub(super) fn apply(&mut self, state: &mut State, places: &Places, r: &Record) -> io::Result<()> {
+    pub(super) fn apply(&mut self, state: &mut SignalValues, places: &Places, r: &Record) -> io::Result<()> {
         let Some(Some(shown)) = self.places.get_mut(r.ordinal as usize) else { return Ok(()) };
         let unknown = |kind: &str, found: &str, expected: Vec<&str>| {
             let (place, expected) = (places.path(r.ordinal), expected.join(", "));
             let text = format!("wave place `{place}`: found {kind} `{found}`, expected one of: {expected}");
             Err(io::Error::new(io::ErrorKind::InvalidInput, text))
         };
-        match (&mut shown.body, &r.body) {
+        match (&mut shown.body, r.body.without_vppb()) {
             (body, Body::Violation(violation)) => {
                 shown.violations.into_iter().for_each(|count| state.count(count));
                 if let ShownBody::Findings(rule) = body {
@@ -305,7 +305,7 @@ impl Signals {
     }
 }
 
-fn show(tree: &mut Tree, path: &str, kind: &PlaceKind) -> Result<Shown, PlaceError> {
+fn show(tree: &mut SignalTree, path: &str, kind: &PlaceKind) -> Result<ShownPlace, PlaceError> {
     if !path.split('.').all(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_graphic())) {
         return Err(PlaceError::Path { found: path.to_owned() });
     }
@@ -336,13 +336,13 @@ fn show(tree: &mut Tree, path: &str, kind: &PlaceKind) -> Result<Shown, PlaceErr
         }
     };
     if matches!(body, ShownBody::Figures(_)) {
-        return Ok(Shown { violations: None, body });
+        return Ok(ShownPlace { violations: None, body });
     }
-    Ok(Shown { violations: Some(tree.count(scope, "violations")), body })
+    Ok(ShownPlace { violations: Some(tree.count(scope, "violations")), body })
 }
 
 /// The variable of a figure; each dot in its name opens a scope. One of more than 64 bits has the lowest of them.
-fn figure(tree: &mut Tree, place: usize, signal: &FigureSignal) -> VarId {
+fn figure(tree: &mut SignalTree, place: usize, signal: &FigureSignal) -> VarId {
     let (path, name) = signal.name.rsplit_once('.').unwrap_or(("", &signal.name));
     let scope = path.split('.').filter(|part| !part.is_empty()).fold(place, |scope, part| tree.scope(scope, part));
     match signal.names {

@@ -17,7 +17,7 @@ struct Slot {
 
 /// The values.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct SignalValues {
     slots: Vec<Slot>,
     words: Vec<u64>,
     /// The words as they were when the changes were taken the last time: what is set twice in an instant may be as before.
@@ -25,9 +25,9 @@ pub(super) struct State {
     changes: Vec<VarId>,
 }
 
-impl State {
+impl SignalValues {
     /// Counts at 0, everything else unknown.
-    pub(super) fn new(vars: &[Var]) -> State {
+    pub(super) fn new(vars: &[Var]) -> SignalValues {
         let mut first_word = 0;
         let slot = |var: &Var| {
             let slot =
@@ -36,7 +36,7 @@ impl State {
             slot
         };
         let slots = vars.iter().map(slot).collect();
-        State { slots, words: vec![0; first_word], taken: vec![0; first_word], changes: Vec::new() }
+        SignalValues { slots, words: vec![0; first_word], taken: vec![0; first_word], changes: Vec::new() }
     }
 
     /// Sets a variable; bits above its width are lost.
@@ -124,7 +124,7 @@ mod tests {
             is_detail: false,
             names: None,
         };
-        let (mut state, mut changes) = (State::new(&[var(8, false), var(100, true)]), Vec::new());
+        let (mut state, mut changes) = (SignalValues::new(&[var(8, false), var(100, true)]), Vec::new());
         state.set(0, 0);
         state.set(1, 0);
         state.take_changes(&mut changes);

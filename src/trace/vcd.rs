@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 use super::instants::{Instants, Target};
 use super::signals::{Signals, VarId};
-use super::state::State;
+use super::state::SignalValues;
 use super::{Highlights, OpenError, Places, Record, Sink, TimeAxis, TraceFilter, TraceHeader};
 
 /// Bytes that are kept before they are given to the output; a size at which the cost of a system call is small.
@@ -93,13 +93,13 @@ impl<W> Vcd<W> {
         }
     }
 
-    fn value(&mut self, state: &State, var: VarId) {
+    fn value(&mut self, state: &SignalValues, var: VarId) {
         change(&mut self.buffer, state.words(var), state.width(var), &self.codes[var]);
     }
 }
 
 impl<W: Write> Target for Vcd<W> {
-    fn begin(&mut self, t_fs: u64, state: &State) -> io::Result<()> {
+    fn begin(&mut self, t_fs: u64, state: &SignalValues) -> io::Result<()> {
         self.time(t_fs);
         self.buffer.extend_from_slice(b"$dumpvars\n");
         (0..state.len()).for_each(|var| self.value(state, var));
@@ -107,7 +107,7 @@ impl<W: Write> Target for Vcd<W> {
         Ok(())
     }
 
-    fn changes(&mut self, t_fs: u64, state: &State, vars: &[VarId]) -> io::Result<()> {
+    fn changes(&mut self, t_fs: u64, state: &SignalValues, vars: &[VarId]) -> io::Result<()> {
         self.time(t_fs);
         vars.iter().for_each(|&var| self.value(state, var));
         if self.buffer.len() >= CHUNK_BYTES {

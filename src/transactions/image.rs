@@ -23,7 +23,7 @@ pub(crate) type LineOf = (u16, u64);
 
 /// Bytes of a line that travel: those that are enabled, and whether they are poisoned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LineBytes {
+pub(crate) struct EnabledBytes {
     pub bytes: [u8; LINE_BYTES],
     /// Bit n for byte n.
     pub enables: u64,
@@ -32,13 +32,13 @@ pub(crate) struct LineBytes {
 
 /// A write. Its times count messages.
 #[derive(Debug, Clone)]
-struct Write {
+struct TimedWrite {
     begin: u64,
     end: Option<u64>,
-    data: LineBytes,
+    data: EnabledBytes,
 }
 
-impl Write {
+impl TimedWrite {
     fn has(&self, byte: usize) -> bool {
         self.data.enables >> byte & 1 == 1
     }
@@ -64,11 +64,11 @@ struct ImageLine {
     /// What was settled before the newest writes that are.
     before: [Byte; LINE_BYTES],
     /// The newest write, as it passed.
-    newest: Option<LineBytes>,
+    newest: Option<EnabledBytes>,
     /// What the writes below have been made over.
     settled: [Byte; LINE_BYTES],
     /// Oldest first.
-    writes: Vec<Write>,
+    writes: Vec<TimedWrite>,
     /// When the open reads began.
     readers: Vec<u64>,
     /// When writes were dropped that reads from before may still bring.
@@ -191,7 +191,7 @@ impl ImageLine {
     }
 
     /// What bytes look like that a read should not have brought.
-    fn likeness(&self, begin: u64, data: &LineBytes) -> Option<Likeness> {
+    fn likeness(&self, begin: u64, data: &EnabledBytes) -> Option<Likeness> {
         let found = &data.bytes;
         let differs = |byte: &usize| data.enables >> byte & 1 == 1 && !self.has(*byte, begin, found[*byte]);
         let is_older = |byte: usize| self.before[byte] == Byte::Is(found[byte]);
@@ -199,7 +199,7 @@ impl ImageLine {
             return Some(Likeness::Older);
         }
         let is_not_enabled =
-            |newest: &LineBytes, byte: usize| newest.enables >> byte & 1 == 0 && newest.bytes[byte] == found[byte];
+            |newest: &EnabledBytes, byte: usize| newest.enables >> byte & 1 == 0 && newest.bytes[byte] == found[byte];
         if self.newest.is_some_and(|newest| (0..LINE_BYTES).filter(differs).all(|byte| is_not_enabled(&newest, byte))) {
             return Some(Likeness::WithoutEnables);
         }
@@ -218,7 +218,7 @@ impl ImageLine {
     }
 
     /// Compares the bytes of a read with what they may be, and learns those that are unknown.
-    fn compare(&mut self, begin: u64, data: &LineBytes) -> Option<ImageMismatch> {
+    fn compare(&mut self, begin: u64, data: &EnabledBytes) -> Option<ImageMismatch> {
         let mut learned = Vec::new();
         for byte in (0..LINE_BYTES).filter(|byte| data.enables >> byte & 1 == 1) {
             let found = data.bytes[byte];
@@ -260,7 +260,13 @@ impl DataImage {
     }
 
     /// The data of the read that began at a time passes now, or `None`: nothing is to be learned of it.
-    pub fn read_ends(&mut self, line: LineOf, begin: u64, now: u64, data: Option<&LineBytes>) -> Option<ImageMismatch> {
+    pub fn read_ends(
+        &mut self,
+        line: LineOf,
+        begin: u64,
+        now: u64,
+        data: Option<&EnabledBytes>,
+    ) -> Option<ImageMismatch> {
         let known = self.line(line);
         if let Some(reader) = known.readers.iter().position(|reader| *reader == begin) {
             known.readers.remove(reader);
@@ -271,12 +277,12 @@ impl DataImage {
     }
 
     /// What bytes look like that differ from those of the line, if it looks like anything.
-    pub fn likeness(&self, line: LineOf, begin: u64, data: &LineBytes) -> Option<Likeness> {
+    pub fn likeness(&self, line: LineOf, begin: u64, data: &EnabledBytes) -> Option<Likeness> {
         self.lines.get(&line).and_then(|known| known.likeness(begin, data))
     }
 
     /// Whether bytes are those of a line that is known, as a read that began at a time brings it.
-    pub fn is_line(&self, line: LineOf, begin: u64, data: &LineBytes) -> bool {
+    pub fn is_line(&self, line: LineOf, begin: u64, data: &EnabledBytes) -> bool {
         let mut wanted = (0..LINE_BYTES).filter(|byte| data.enables >> byte & 1 == 1);
         let known = self.lines.get(&line);
         known.is_some_and(|known| wanted.all(|byte| known.has(byte, begin, data.bytes[byte])))
@@ -288,9 +294,9 @@ impl DataImage {
     }
 
     /// A write passes at a time.
-    pub fn write_begins(&mut self, line: LineOf, begin: u64, data: LineBytes) {
+    pub fn write_begins(&mut self, line: LineOf, begin: u64, data: EnabledBytes) {
         let known = self.line(line);
-        known.writes.push(Write { begin, end: None, data });
+        known.writes.push(TimedWrite { begin, end: None, data });
         known.newest = Some(data);
         self.changed(line, begin);
     }
@@ -310,17 +316,17 @@ mod tests {
 
     const LINE: LineOf = (0, 0x40);
 
-    fn bytes(value: u8) -> LineBytes {
-        LineBytes { bytes: [value; LINE_BYTES], enables: u64::MAX, poison: false }
+    fn bytes(value: u8) -> EnabledBytes {
+        EnabledBytes { bytes: [value; LINE_BYTES], enables: u64::MAX, poison: false }
     }
 
     /// A whole write at a time, done at the next one.
-    fn write(image: &mut DataImage, begin: u64, data: LineBytes) {
+    fn write(image: &mut DataImage, begin: u64, data: EnabledBytes) {
         image.write_begins(LINE, begin, data);
         image.write_ends(LINE, begin, begin + 1);
     }
 
-    fn read(image: &mut DataImage, begin: u64, data: LineBytes) -> Option<ImageMismatch> {
+    fn read(image: &mut DataImage, begin: u64, data: EnabledBytes) -> Option<ImageMismatch> {
         image.read_begins(LINE, begin);
         image.read_ends(LINE, begin, begin + 1, Some(&data))
     }
@@ -330,7 +336,7 @@ mod tests {
         let mut image = DataImage::default();
         assert_eq!(read(&mut image, 1, bytes(7)), None);
         assert_eq!(read(&mut image, 3, bytes(8)), Some(ImageMismatch::Bytes(0, 8, vec![7])));
-        write(&mut image, 5, LineBytes { enables: 0xf0, ..bytes(9) });
+        write(&mut image, 5, EnabledBytes { enables: 0xf0, ..bytes(9) });
         let mut both = bytes(7);
         both.bytes[4..8].fill(9);
         assert_eq!(read(&mut image, 7, both), None);
@@ -367,10 +373,10 @@ mod tests {
     #[test]
     fn poison_of_a_write_is_kept_until_good_bytes_come() {
         let mut image = DataImage::default();
-        write(&mut image, 1, LineBytes { poison: true, ..bytes(1) });
-        assert_eq!(read(&mut image, 3, LineBytes { poison: true, ..bytes(0) }), None);
+        write(&mut image, 1, EnabledBytes { poison: true, ..bytes(1) });
+        assert_eq!(read(&mut image, 3, EnabledBytes { poison: true, ..bytes(0) }), None);
         assert_eq!(read(&mut image, 5, bytes(1)), Some(ImageMismatch::PoisonLost(0)));
-        write(&mut image, 7, LineBytes { enables: 1, ..bytes(1) });
+        write(&mut image, 7, EnabledBytes { enables: 1, ..bytes(1) });
         assert_eq!(read(&mut image, 9, bytes(1)), Some(ImageMismatch::PoisonLost(1)));
         write(&mut image, 11, bytes(1));
         assert_eq!(read(&mut image, 13, bytes(1)), None);
@@ -379,7 +385,7 @@ mod tests {
     #[test]
     fn wrong_bytes_tell_what_they_look_like() {
         let mut image = DataImage::default();
-        let line = |first: u8| LineBytes { bytes: std::array::from_fn(|n| first + n as u8), ..bytes(0) };
+        let line = |first: u8| EnabledBytes { bytes: std::array::from_fn(|n| first + n as u8), ..bytes(0) };
         write(&mut image, 1, line(0));
         write(&mut image, 3, line(100));
         assert_eq!(image.likeness(LINE, 5, &line(0)), Some(Likeness::Older));
@@ -387,14 +393,14 @@ mod tests {
         (0..16).for_each(|n| swapped.bytes.swap(16 + n, 32 + n));
         assert_eq!(image.likeness(LINE, 5, &swapped), Some(Likeness::Chunks([0, 2, 1, 3])));
         assert_eq!(image.likeness(LINE, 5, &bytes(7)), None);
-        write(&mut image, 5, LineBytes { enables: 0xff, ..bytes(7) });
+        write(&mut image, 5, EnabledBytes { enables: 0xff, ..bytes(7) });
         assert_eq!(image.likeness(LINE, 7, &bytes(7)), Some(Likeness::WithoutEnables));
-        let right = LineBytes { bytes: std::array::from_fn(|n| if n < 8 { 7 } else { 100 + n as u8 }), ..bytes(0) };
+        let right = EnabledBytes { bytes: std::array::from_fn(|n| if n < 8 { 7 } else { 100 + n as u8 }), ..bytes(0) };
         assert!(image.is_line(LINE, 7, &right));
         assert!(!image.is_line(LINE, 7, &bytes(7)) && !image.is_line((0, 0x80), 7, &bytes(0)));
         // Bytes that nobody asked for are like anything.
-        assert!(image.is_line(LINE, 7, &LineBytes { enables: 0xff, ..bytes(7) }));
-        assert_eq!(image.likeness(LINE, 7, &LineBytes { enables: 0xff, ..line(100) }), Some(Likeness::Older));
+        assert!(image.is_line(LINE, 7, &EnabledBytes { enables: 0xff, ..bytes(7) }));
+        assert_eq!(image.likeness(LINE, 7, &EnabledBytes { enables: 0xff, ..line(100) }), Some(Likeness::Older));
         // Nothing is like a line of which nothing is known.
         assert_eq!(image.likeness((0, 0x80), 7, &bytes(0)), None);
     }

@@ -8,7 +8,7 @@ use scalepool_protocols::rules;
 use scalepool_protocols::wire::{At, Violation};
 
 /// A flit: its link, its direction, its number there.
-pub(crate) type Place = (usize, Dir, u64);
+pub(crate) type FlitPlace = (usize, Dir, u64);
 
 /// The book of a checker; `W` names what waits.
 #[derive(Debug)]
@@ -20,9 +20,9 @@ pub(crate) struct Ledger<W> {
     number: u64,
     now: u64,
     /// By number: what waits for an answer, with the time at which it passed and its flit; late ones have gone from here.
-    waiting: OrderedMap<u64, (W, u64, Place)>,
+    waiting: OrderedMap<u64, (W, u64, FlitPlace)>,
     /// Flit of the message that is looked at.
-    place: Place,
+    place: FlitPlace,
     /// Flit of the request whose answer does not come.
     asked: Option<(Dir, u64)>,
     /// Tag of the request that is looked at.
@@ -59,14 +59,14 @@ impl<W> Ledger<W> {
     }
 
     /// A flit passes.
-    pub fn unit(&mut self, (link, dir, unit): Place) {
+    pub fn unit(&mut self, (link, dir, unit): FlitPlace) {
         if let Some(units) = self.units.get_mut(link) {
             units[index(dir)] = unit;
         }
     }
 
     /// A message passes in a flit: its number, which no other one has.
-    pub fn message(&mut self, place: Place, tag: Option<u16>) -> u64 {
+    pub fn message(&mut self, place: FlitPlace, tag: Option<u16>) -> u64 {
         self.unit(place);
         self.number += 1;
         self.concerned = tag;
@@ -80,7 +80,7 @@ impl<W> Ledger<W> {
     }
 
     /// The newest flit of a link in a direction.
-    pub fn newest(&self, link: usize, dir: Dir) -> Place {
+    pub fn newest(&self, link: usize, dir: Dir) -> FlitPlace {
         (link, dir, self.units.get(link).map_or(0, |units| units[index(dir)]))
     }
 
@@ -130,7 +130,7 @@ impl<W> Ledger<W> {
     pub fn say(
         &mut self,
         rule: &'static str,
-        (link, dir, unit): Place,
+        (link, dir, unit): FlitPlace,
         line: Option<u64>,
         found: String,
         expected: impl Into<String>,

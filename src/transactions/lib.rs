@@ -3,19 +3,21 @@
 //!
 //! Modelled: CXL.mem in 68B flits and in all 256B modes, for memory of the kinds HDM-H, HDM-DB and HDM-D, with
 //! back-invalidate snoops and the BIConflict handshake ([`cxl_mem`]); CXL.cache, requests of devices and snoops of hosts
-//! ([`cxl_cache`]); UALink, requests of both ends, in default and strict order
-//! ([`ualink`]); the NVLink model, posted writes and FLUSH among them ([`nvlink`]); CXL.io on links of 256B flits, memory and configuration space ([`cxl_io`]). Detail: one verdict per message, with the number of the flit that brought it. Left out: UIO (but that its
-//! writes leave bytes), the opcodes of trusted environments and Extended-Meta (their requests are known, their answers are not judged),
-//! and copies of lines, which `scalepool_coherence::passive` judges.
+//! ([`cxl_cache`]); UALink, requests of both ends, in default and in strict order ([`ualink`]); the NVLink model, including posted
+//! writes and FLUSH ([`nvlink`]); CXL.io on links of 256B flits, memory and configuration space ([`cxl_io`]). Detail: one verdict for
+//! each message, with the number of the flit that brought it. Left out: UIO, except that the image of the memory has its writes; the
+//! opcodes of trusted execution environments and Extended-Meta, whose requests are known but whose answers are not judged; and
+//! copies of lines, which `scalepool_coherence::passive` judges.
 //!
-//! The checker looks at no agent and keeps no link state. Its callers are a link end, passive or active, and the reader of waves;
-//! each shows it the messages in the order in which they pass, those that a replay repeats once. Where on a link it looks makes no
-//! difference: an answer passes behind its request everywhere.
+//! The checker looks into no agent and keeps no link state. Its callers are link ends, passive or active, and the reader of waves.
+//! A caller shows it the messages in the order in which they pass, and each message once, even if a replay repeats it. The checker
+//! may watch any place of a link, since an answer passes after its request everywhere.
 //!
-//! A walk through one read: `MemRd` with tag 7 passes in flit 3, and the checker notes the completion and the data that the
-//! tables of the agents (`scalepool_coherence::mem::tables`) list for it. `MemData` with tag 7 passes in flit 12: the data
-//! is owed, so it is compared with the image of the memory, and the note shrinks by it. Once nothing is owed any more, the tag is free. A second
-//! `MemData` with tag 7 finds no note, but the flit in which the request had its last answer.
+//! A walk through one read: `MemRd` with tag 7 passes in flit 3, and the checker records the completion and the data that the
+//! tables of the agents (`scalepool_coherence::mem::tables`) list for it. `MemData` with tag 7 passes in flit 12. The request is owed
+//! this data, so it is compared with the image of the memory and removed from the record. Once nothing is owed any more, the tag is
+//! free. For a second `MemData` with tag 7 the checker finds no open request, but knows the flit in which the last request with this
+//! tag had its last answer.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

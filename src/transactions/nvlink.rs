@@ -10,8 +10,8 @@
 //! end. Left out: the values that atomics leave and bytes of writes that end with an error (their lines are not compared any more), the size
 //! of what ATOMIC_RETURN brings, reductions in a switch and multicast (their answers are counted, their bytes are nobody's here).
 
-use super::image::{DataImage, ImageMismatch, LINE_BYTES, LineBytes, LineOf};
-use super::ledger::{Ledger, Place, flit};
+use super::image::{DataImage, EnabledBytes, ImageMismatch, LINE_BYTES, LineOf};
+use super::ledger::{FlitPlace, Ledger, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
@@ -85,7 +85,7 @@ struct OpenRequest {
 
 /// The end of a request whose tag is free.
 #[derive(Debug, Clone)]
-struct Done {
+struct NvlCompleted {
     said: String,
     end: u64,
     wanted: Wanted,
@@ -97,7 +97,7 @@ pub struct NvlTransactions {
     config: NvlTransactionConfig,
     ledger: Ledger<Request>,
     open: OrderedMap<Request, OpenRequest>,
-    done: OrderedMap<Request, Done>,
+    done: OrderedMap<Request, NvlCompleted>,
     /// Posted writes behind the last FLUSH, by link, direction and requester.
     posted: OrderedMap<(usize, Dir, u16), VecDeque<Written>>,
     image: DataImage,
@@ -110,12 +110,12 @@ const fn line_of(address: u64) -> u64 {
 
 /// The bytes of a request or response, line by line: the address of the line, and the bytes with their enables. Byte n of `data` lies at
 /// `address` + n, and bit n of `be` enables it.
-fn by_line(address: u64, data: &[u8], be: Option<u128>, poison: bool) -> Vec<(u64, LineBytes)> {
-    let mut lines: Vec<(u64, LineBytes)> = Vec::new();
+fn by_line(address: u64, data: &[u8], be: Option<u128>, poison: bool) -> Vec<(u64, EnabledBytes)> {
+    let mut lines: Vec<(u64, EnabledBytes)> = Vec::new();
     for (n, value) in data.iter().enumerate() {
         let at = address.wrapping_add(n as u64);
         if lines.last().is_none_or(|(line, _)| *line != line_of(at)) {
-            lines.push((line_of(at), LineBytes { bytes: [0; LINE_BYTES], enables: 0, poison }));
+            lines.push((line_of(at), EnabledBytes { bytes: [0; LINE_BYTES], enables: 0, poison }));
         }
         let is_enabled = be.is_none_or(|be| be.checked_shr(n as u32).unwrap_or(0) & 1 == 1);
         if let Some((line, bytes)) = lines.last_mut() {
@@ -202,12 +202,12 @@ impl NvlTransactions {
     }
 
     /// The line of the memory behind the other end of a link.
-    fn image_line(at: Place, line: u64) -> LineOf {
+    fn image_line(at: FlitPlace, line: u64) -> LineOf {
         let memory = 2 * at.0 + usize::from(at.1 == Dir::Up);
         (memory as u16, line)
     }
 
-    fn request(&mut self, at: Place, packet: &NvlDecodedPacket) {
+    fn request(&mut self, at: FlitPlace, packet: &NvlDecodedPacket) {
         let (header, address, data) = (packet.packet.header(), packet.address(), data_of(packet));
         let request = Request { link: at.0, dir: at.1, requester: header.rid, tag: header.tag };
         let number = self.ledger.number();
@@ -283,7 +283,7 @@ impl NvlTransactions {
         open.writes.iter().for_each(|(line, _)| self.image.give_up(*line));
     }
 
-    fn response(&mut self, at: Place, packet: &NvlDecodedPacket) {
+    fn response(&mut self, at: FlitPlace, packet: &NvlDecodedPacket) {
         let header = packet.packet.header();
         let request = Request { link: at.0, dir: at.1.opposite(), requester: header.rid, tag: header.tag };
         let data = data_of(packet);
@@ -311,12 +311,12 @@ impl NvlTransactions {
             open.writes.iter().for_each(|(line, begin)| self.image.write_ends(*line, *begin, now));
         }
         self.ledger.end(open.number);
-        self.done.insert(request, Done { said: open.said, end: at.2, wanted: open.wanted });
+        self.done.insert(request, NvlCompleted { said: open.said, end: at.2, wanted: open.wanted });
     }
 
     /// Compares what a READ brings.
-    fn finish_reads(&mut self, at: Place, request: Request, open: &OpenRequest, data: &[u8], poison: bool) {
-        let found: OrderedMap<u64, LineBytes> = by_line(open.address, data, None, poison).into_iter().collect();
+    fn finish_reads(&mut self, at: FlitPlace, request: Request, open: &OpenRequest, data: &[u8], poison: bool) {
+        let found: OrderedMap<u64, EnabledBytes> = by_line(open.address, data, None, poison).into_iter().collect();
         for line in &open.reads {
             let bytes = found.get(&line.1);
             let now = self.ledger.number();
@@ -340,8 +340,8 @@ impl NvlTransactions {
     }
 
     /// A response to nothing that is open.
-    fn say_spare(&mut self, at: Place, request: Request, op: Op, found: String) {
-        let Some(Done { said, end, wanted }) = self.done.get(&request) else {
+    fn say_spare(&mut self, at: FlitPlace, request: Request, op: Op, found: String) {
+        let Some(NvlCompleted { said, end, wanted }) = self.done.get(&request) else {
             return self.ledger.say("TXN-TAG-02", at, None, found, "the tag of a request");
         };
         let is_again = match op {

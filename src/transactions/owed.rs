@@ -36,7 +36,7 @@ impl Completions {
 
 /// The answers that a request is owed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owed {
+pub(crate) enum OwedAnswers {
     /// Exactly these.
     Answers {
         /// One of these completions.
@@ -48,22 +48,22 @@ pub(crate) enum Owed {
     Unknown,
 }
 
-const NOTHING: Owed = Owed::Answers { completions: Completions(0), data: false };
+const NOTHING: OwedAnswers = OwedAnswers::Answers { completions: Completions(0), data: false };
 
 /// What an M2S Req is owed.
 ///
 /// # Errors
 /// The rule of the tables against which it is sent.
-pub(crate) fn of_request(region: HdmRegion, request: &M2sReq) -> Result<Owed, &'static str> {
+pub(crate) fn of_request(region: HdmRegion, request: &M2sReq) -> Result<OwedAnswers, &'static str> {
     let &M2sReq { opcode, meta_field, meta_value, snp_type, .. } = request;
     if !is_known(opcode) || meta_field == MetaField::EMS {
-        return Ok(Owed::Unknown);
+        return Ok(OwedAnswers::Unknown);
     }
     tables::check_req(region, opcode, meta_field, meta_value, snp_type)?;
     if region == HdmRegion::HdmH {
         let row = tables::hdm_h_req(opcode, meta_field, snp_type)?;
         let completions = if row.ndr { Completions::of(&[NdrOpcode::Cmp]) } else { Completions::default() };
-        return Ok(Owed::Answers { completions, data: row.data });
+        return Ok(OwedAnswers::Answers { completions, data: row.data });
     }
     let rows = tables::req_rows(region, opcode, meta_field, meta_value, snp_type);
     let mut completions = rows.clone().fold(Completions::default(), |set, row| set.or(Completions::of(row.ndr)));
@@ -72,34 +72,38 @@ pub(crate) fn of_request(region: HdmRegion, request: &M2sReq) -> Result<Owed, &'
         // At an address without memory (COH-MEM-36), and nobody tells where memory is.
         completions = completions.or(Completions::of(&[NdrOpcode::Cmp]));
     }
-    Ok(Owed::Answers { completions, data })
+    Ok(OwedAnswers::Answers { completions, data })
 }
 
 /// What an M2S RwD is owed, but for BIConflict.
 ///
 /// # Errors
 /// The rule of the tables against which it is sent, and what answers it all the same.
-pub(crate) fn of_write(region: HdmRegion, request: &M2sRwd) -> Result<Owed, (&'static str, Owed)> {
+pub(crate) fn of_write(region: HdmRegion, request: &M2sRwd) -> Result<OwedAnswers, (&'static str, OwedAnswers)> {
     let &M2sRwd { opcode, meta_field, meta_value, snp_type, .. } = request;
     let is_write = [M2sRwdOpcode::MemWr, M2sRwdOpcode::MemWrPtl].contains(&opcode);
-    let cmp = Owed::Answers { completions: Completions::of(&[NdrOpcode::Cmp]), data: false };
+    let cmp = OwedAnswers::Answers { completions: Completions::of(&[NdrOpcode::Cmp]), data: false };
     if !is_write && opcode != M2sRwdOpcode::MemRdFill {
-        return Ok(Owed::Unknown);
+        return Ok(OwedAnswers::Unknown);
     }
     if is_write && meta_field == MetaField::EMS {
         return Ok(cmp);
     }
-    let against = |rule| (rule, if is_write { cmp } else { Owed::Unknown });
+    let against = |rule| (rule, if is_write { cmp } else { OwedAnswers::Unknown });
     if region == HdmRegion::HdmH {
         let row = tables::hdm_h_rwd(opcode, meta_field, snp_type).map_err(against)?;
-        return Ok(if row.data { Owed::Answers { completions: Completions::default(), data: true } } else { cmp });
+        return Ok(if row.data {
+            OwedAnswers::Answers { completions: Completions::default(), data: true }
+        } else {
+            cmp
+        });
     }
     // Who else uses the memory is not to be seen from here.
     tables::rwd(region, false, opcode, meta_field, meta_value, snp_type).map_err(against)?;
     Ok(cmp)
 }
 
-impl Owed {
+impl OwedAnswers {
     /// Nothing at all is owed.
     pub fn is_nothing(self) -> bool {
         self == NOTHING

@@ -45,7 +45,7 @@
 // Minor version: it changes when something is added.
 #define SP_ABI_MINOR 8
 
-// Patch version: it changes when only mistakes are mended.
+// Patch version: it changes when a release only corrects errors.
 #define SP_ABI_PATCH 0
 
 // Version of this header: major in bits 31:16, minor in 15:8, patch in 7:0.
@@ -148,10 +148,10 @@
 // A page lies in tier 2, behind a bridge.
 #define SP_TIER_2 2
 
-// A page has no place: nobody has accessed it.
+// A page has not been placed yet, because nobody has accessed it.
 #define SP_TIER_NONE 3
 
-// Stands for no page.
+// The number that means no page.
 #define SP_NO_PAGE 4294967295
 
 // Mode of a link end that takes part in the link.
@@ -181,7 +181,7 @@
 // The item is held back in this flit clock and offered again in the next one.
 #define SP_HOOK_HOLD 3
 
-// Number of no layout.
+// The number that means no layout.
 #define SP_NO_LAYOUT 65535
 
 // The data of a message of cxl-68b is a line of 64 bytes.
@@ -231,17 +231,19 @@
 // pays the weights of all that requested.
 #define SP_ARBITER_WEIGHTED 3
 
-// A request is accepted by the bridge, behind the lookup of its line; or one who holds a line answers a snoop of the bridge.
+// Point of a bridge where a message enters it on the requesting side: a request, when the bridge has accepted it and looked up its
+// line; or the answer of a holder of lines to a snoop of the bridge.
 #define SP_BRIDGE_REQUEST 0
 
-// What the request was converted to leaves the bridge on its other side, with a tag of the bridge; or its answer to a snoop of a host, or data that a
-// host pulls, both under the UQID of the host.
+// Point of a bridge where a message leaves it on the other side: what a request was converted to, with a tag of the bridge; or the
+// answer of the bridge to a snoop of a host, or the data that a host pulls, both under the UQID of the host.
 #define SP_BRIDGE_SENT 1
 
-// An answer to that comes to the bridge, or a snoop.
+// Point of a bridge where a message enters it on the other side: the answer to a message that the bridge sent, or a snoop of a host.
 #define SP_BRIDGE_ANSWER 2
 
-// The response to the request leaves the bridge, or a snoop of those that hold its lines.
+// Point of a bridge where a message leaves it on the requesting side: the response to a request, or a snoop of the bridge for the
+// holders of its lines.
 #define SP_BRIDGE_RESPONSE 3
 
 // Size of a layout.
@@ -300,14 +302,19 @@ typedef uint32_t (*sp_hook)(void *user,
                             uint8_t *other,
                             size_t length);
 
-// Callback that decides where pages of an accelerator lie. It is asked when a page is accessed first: `first` is that page, and it
-// writes the tier to `tier`; and, with `first` = SP_NO_PAGE, which page moves next, when an interval of the accelerator is over and
-// whenever a move is: it writes the page to `page` and where it shall go to `tier`. It returns 1 if it has decided, 0 if not: a first
-// page takes the fastest free frame then, and nothing moves. `tiers`, `accesses` and `used` have an entry for each of the `pages` of the
-// accelerator: SP_TIER_HBM, SP_TIER_PEER_HBM, SP_TIER_2 or SP_TIER_NONE; accesses in the last interval; the interval of the
-// last access, from 1, or 0. `free` has the free frames of the three tiers, `interval` counts those that are over. The arrays are valid during
-// the call only. What cannot be done is counted (`decisions refused`) and changes nothing; a page moves once in an interval. The
-// callback runs inside sp_sim_step and sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+// Callback that decides in which tier the pages of an accelerator lie. It is called for two decisions:
+//
+// * When a page is accessed for the first time, `first` is the number of that page. The callback writes its tier to `tier`.
+// * When an interval of the accelerator has ended, and again after each move, `first` is SP_NO_PAGE. The callback writes the page
+//   that is to move next to `page`, and the tier that it is to move to to `tier`.
+//
+// It returns 1 if it has decided and 0 if it has not. Without a decision a new page takes the fastest free frame, and no page is
+// moved. `tiers`, `accesses` and `used` have one entry for each of the `pages` of the accelerator: its tier (SP_TIER_HBM,
+// SP_TIER_PEER_HBM, SP_TIER_2 or SP_TIER_NONE), the number of accesses in the last interval, and the number of the interval of the
+// last access, from 1, or 0 for none. `free` has the number of free frames in each of the three tiers. `interval` is the number of
+// intervals that have ended. The arrays are valid during the call only. A decision that cannot be carried out changes nothing and
+// is counted in the metric `decisions refused`; a page moves at most once in an interval. The callback runs inside sp_sim_step and
+// sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
 typedef uint32_t (*sp_placement)(void *user,
                                  uint32_t first,
                                  uint32_t pages,
@@ -343,19 +350,19 @@ typedef struct {
   uint64_t sent;
   // Events that wait to be taken.
   uint64_t events;
-  // Events that found no room.
+  // Events that were lost because the queue was full.
   uint64_t events_lost;
   // Messages that a passive end has seen and that wait to be taken.
   uint64_t seen;
-  // Messages that it has seen and that found no room.
+  // Messages that a passive end has seen and that were lost because the queue was full.
   uint64_t seen_lost;
   // Units that were compared by sp_link_expect.
   uint64_t compared;
   // Those of them that differed.
   uint64_t mismatches;
-  // 1 if the link of an active end is up; 0 of a passive end.
+  // 1 if the link of an active end is up; always 0 for a passive end.
   uint32_t up;
-  // 1 if an active end has nothing left to send, to be acknowledged or to be taken; 0 of a passive end.
+  // 1 if an active end has nothing left to send, to be acknowledged or to be taken; always 0 for a passive end.
   uint32_t quiet;
   // 1 if an active end requests link training.
   uint32_t wants_training;
@@ -460,8 +467,9 @@ int32_t sp_fec_encode(uint32_t kind, uint8_t *flits, size_t count);
 // afterwards.
 int32_t sp_fec_correct(uint32_t kind, uint8_t *flits, size_t count, int32_t *corrected);
 
-// Gives the interfaces that cores have as a JSON list: the key and the signals of each, with name, role, need (`always`, where it is
-// `driven`, `optional`), width (bits, or `beat`, `beat_bytes`, `user`) and whether the sender of units drives it.
+// Gives the standard bus interfaces of IP cores as a JSON list: the key of each and its signals. A signal has a name, a role, a need
+// (`always`, `driven`: if the interface is driven and not only watched, or `optional`), a width (in bits, or `beat`, `beat_bytes` or
+// `user`), and whether the sender of units drives it.
 int32_t sp_interfaces(char *text,
                       size_t text_capacity,
                       size_t *text_length);
@@ -502,7 +510,8 @@ int32_t sp_stream_waiting(uint64_t stream, size_t *count);
 int32_t sp_stream_destroy(uint64_t stream);
 
 // Takes the oldest answer of a stream, as sp_stream_take does, without its JSON object: the bytes of the flit, and the number of its
-// parts, which sp_stream_part takes one by one until the next answer is taken. `flit` may be null, with 0 and null.
+// parts, which sp_stream_part takes one by one until the next answer is taken. To leave the bytes out, pass null,
+// 0 and null for `flit`, its capacity and its length.
 int32_t sp_stream_take_parts(uint64_t stream,
                              uint8_t *flit,
                              size_t flit_capacity,
@@ -667,10 +676,17 @@ int32_t sp_sim_expect(uint64_t sim,
 // bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
 // package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and
 // 4 bytes of extended metadata, low byte first; a message without byte enables has ones there, one without metadata
-// zeros. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
+// zeros. At a port of UALink or NVLink, as a bridge has, there is a channel for each class and direction:
+// `ubridge.x[0].tx_request` is driven, `ubridge.x[0].rx_request` gives what arrives. Behind a header of UALink come 256
+// bytes of data, 32 of byte enables (requests alone) and 1 of poison; behind one of NVLink 16 of its address extension,
+// 16 of byte enables and 256 of data. Fields that the link decides are 0. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
 // SP_ERR_INPUT for a message of another length, with reserved bits or codes, or with what the model has no use for;
 // sp_last_error says where.
-int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const uint8_t *unit, size_t unit_length);
+int32_t sp_sim_drive(uint64_t sim,
+                     const char *port,
+                     size_t port_length,
+                     const uint8_t *unit,
+                     size_t unit_length);
 
 // Makes one end of a link. `protocol` is `cxl-68b`, `cxl-256b`, `cxl-256b-lopt`, `cxl-256b-pbr`, `nvlink`, `ualink`, or
 // `cxl-io`: CXL.io alone in 256B flits.
@@ -678,9 +694,9 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
 // for the defaults, which stand in parentheses here:
 //
-// * `buffers`: size of the receive buffers in messages for each channel (64), of nvlink in packets (32), of ualink with `layer` = `tl` in
-//   requests and in responses, with four beats of data for each (256)
-// * `data_flits`: size of the receive buffers of nvlink in data flits for each channel (256)
+// * `buffers`: size of the receive buffers: for CXL in messages for each channel (64), for nvlink in packets (32), for ualink with
+//   `layer` = `tl` in requests and in responses, each with four beats of data (256)
+// * `data_flits`: for nvlink, size of the receive buffers in data flits for each channel (256)
 // * `classes`: `mem` for CXL.mem alone, or `cachemem` for CXL.cache and CXL.mem (`cachemem`)
 // * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
 //   or of the model where there is none)
@@ -694,14 +710,14 @@ int32_t sp_sim_drive(uint64_t sim, const char *port, size_t port_length, const u
 // * `messages`: for a passive end, true if it keeps the messages of both directions for sp_link_seen_bits: messages of CXL.cachemem, TLPs
 //   of cxl-io, requests and responses of ualink, packets of nvlink (false)
 // * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
-//   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
+//   `scalepool coverage` reads. A passive end counts both directions, an active end of CXL what it has received (false)
 // * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
-//   credits, acknowledgements or replays. What is queued is packed at once, what comes is taken as it is, and a flit with a wrong
-//   CRC breaks a rule, as control flits of a link layer do, credits and acknowledgements (SIM-PLN-01).
-//   Beside it stand `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
+//   credits, acknowledgements or replays. A queued message is packed at once, and an arriving flit is accepted at once. A flit with
+//   a wrong CRC breaks a rule, and so do control flits of a link layer, credits and acknowledgements (SIM-PLN-01). Only
+//   `coverage` and `transactions` with its keys can be combined with it, and, for a passive end, `coherence` and `messages` (false)
 // * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
-//   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
-//   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
+//   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, and data that no request asked for. Or
+//   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way; `coherence` may be set as well.
 //   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
 //   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
 //   end of nvlink it is `nvlink`. For any end of cxl-io, and a passive end of another protocol of CXL, it is `cxl-io`: tags, completions with
@@ -765,8 +781,8 @@ int32_t sp_link_expect(uint64_t link, const uint8_t *unit, const uint8_t *mask, 
 // * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
 //   the lower or the upper half is a message). With `layer` = `tl` it is a request or a response, `{"layout":..,"fields":{..}}`
 //   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
-//   256 bytes around) and `poisoned` (a number, bit n for beat n, whose bytes mean nothing) where it has data. When such a link goes down, all that is open is
-//   lost, and so is what is queued until it is up again
+//   256-byte block) and `poisoned` (a number; bit n says that the bytes of beat n are invalid) where it has data. When such a link
+//   goes down, all open requests are lost, and so is everything that is queued before it is up again
 // * cxl-io: `{"tlp":..}` with the bytes of a TLP of flit mode in hex, byte 0 first. At most 64 TLPs of a kind wait; the next one returns
 //   SP_ERR_RANGE
 int32_t sp_link_send(uint64_t link,
@@ -783,7 +799,7 @@ int32_t sp_link_take(uint64_t link, char *json, size_t json_capacity, size_t *js
 // the rule:
 //
 // * `peer`: the other end of the link, by what it sent to this end
-// * `end`: the end that a passive end watches
+// * `end`: the watched end, if this end is passive
 // * `line`: nobody; a unit was damaged or lost on the wire, and the link repairs it
 int32_t sp_link_event(uint64_t link,
                       char *json,
@@ -809,13 +825,13 @@ int32_t sp_link_state(uint64_t link,
                       size_t *json_length);
 
 // Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
-// training as a fault of its line; nvlink has no such state in the model. Nobody waits for anything while the link trains, so
-// a passive end has to be told too, both when training begins and when it is over; `liveness_flits` count anew from then on.
+// training as a fault of its line; nvlink has no such state in the model. Time spent in training does not count as waiting, so a
+// passive end has to be told, too, both when training begins and when it is over; `liveness_flits` starts again from there.
 int32_t sp_link_train(uint64_t link,
                       uint32_t up);
 
-// Tells a link end with `transactions` that the run is over and all is at rest. Each request of CXL.mem that is still owed an
-// answer becomes an event, once. Returns SP_FINDING if there is one; sp_last_error has the first.
+// Tells a link end with `transactions` that the run has ended and no message is on its way. Each request of CXL.mem that still lacks
+// an answer becomes an event, once. Returns SP_FINDING if there is such a request; sp_last_error names the first.
 int32_t sp_link_finish(uint64_t link);
 
 // Destroys a link end; its handle is invalid from then on.
@@ -974,50 +990,66 @@ int32_t sp_arbiter_grant(uint64_t arbiter, uint64_t requests, uint32_t used, uin
 // Destroys an arbiter; its handle is invalid from then on.
 int32_t sp_arbiter_destroy(uint64_t arbiter);
 
-// Makes one half of a bridge with nothing under way. `config` is a JSON object: `protocol` (`ualink` or `nvlink`), `direction`
-// (`outbound` from accelerators to CXL, `inbound` from CXL to accelerators), `own` (number of the bridge among accelerators),
-// `windows` (each with `class`, `base`, `size`, `out_base`, `targets`, `granule`, `rights`), `groups`, `entries`, `write_buffers`,
-// `order` (`blocks` or `sources`), `io_ack` (`flush` or `sent`: when writes of windows of class IO are answered), `single_beat` (UALink, true: a read
-// of several lines is answered line by line), `host_ports` (CXL ports, side by side, that lead to hosts; left out: those of windows of class CC), `control` (outbound: the registers, with `base`, their first address, and `ports`, the class MN, MC, CC or IO of each CXL port), `cache`, `ports` (inbound: ports by which accelerators are asked, by block of 256 bytes).
-// With windows of class DB, which the bridge keeps coherent, also `home` (`holders`: SPID or LD-ID of who holds lines, by CXL port;
-// `filter_entries`, `filter_ways`, `recalls`) and `hairpin`, by which accelerators ask for these lines (`windows` of class HP, `groups`,
-// `entries`, `write_buffers`, `order`): then both come at SP_BRIDGE_REQUEST, with port numbers of their own. The first
-// line of each file of `scalepool export conversions` has one. A scoreboard also takes `credits`: pools whose credits it counts, each with
-// `point` (`request`, `sent`, `answer`, `response`), `port`, `class`, `vchan` (CXL has none;
-// UALink 0 to 3, left out: the common pool; NVLink 0 to 7) and `depth`,
-// the buffers of the receiver. Classes are those of a message of CXL.mem (`m2s_req`, `m2s_rwd`, `m2s_birsp`, `s2m_ndr`, `s2m_drs`,
-// `s2m_bisnp`) or, outbound, of CXL.cache (`d2h_req`, `d2h_rsp`, `d2h_data`, `h2d_req`, `h2d_rsp`, `h2d_data`); of UALink `request`, `request_data`, `response`, `response_data`, data in beats; of NVLink `header` and `data`, in data flits.
-// With `watches` 0 it is the model itself, which converts; with 1 it is a scoreboard, which compares a bridge with the model.
+// Makes one direction of a bridge, with no transaction open. With `watches` 0 it is the reference model, which converts messages;
+// with 1 it is a scoreboard, which compares a bridge with the reference model. `config` is a JSON object; the first line of each
+// file of `scalepool export conversions` is an example. Its keys are:
+//
+// * `protocol`: `ualink` or `nvlink`
+// * `direction`: `outbound` from accelerators to CXL, or `inbound` from CXL to accelerators
+// * `own`: number of the bridge among the accelerators
+// * `windows`: address windows, each with `class`, `base`, `size`, `out_base`, `targets`, `granule` and `rights`
+// * `groups`, `entries`, `write_buffers`: groups of sources, number of open transactions, number of write buffers
+// * `order`: `blocks` or `sources`
+// * `io_ack`: when a write to a window of class IO is answered, `flush` or `sent`
+// * `single_beat`: for UALink, true if a read of several lines is answered line by line
+// * `host_ports`: numbers of the CXL ports, side by side, that lead to hosts (default: the ports of windows of class CC)
+// * `control`: for outbound, the registers: `base`, their first address, and `ports`, the class of each CXL port, MN, MC, CC or IO
+// * `cache`: the conversion cache
+// * `ports`: for inbound, the ports to accelerators, interleaved by blocks of 256 bytes
+// * `home`: for windows of class DB, which the bridge keeps coherent: `holders` (for each CXL port, the SPIDs or LD-IDs of those that may
+//   hold lines), `filter_entries`, `filter_ways` and `recalls`
+// * `hairpin`: for windows of class DB, the access of accelerators to these lines: `windows` of class HP, `groups`, `entries`,
+//   `write_buffers` and `order`. With it, requests of hosts and of accelerators both enter at SP_BRIDGE_REQUEST, with port numbers of
+//   their own.
+// * `credits`: for a scoreboard, the credit pools that it counts, each with `point` (`request`, `sent`, `answer` or `response`), `port`,
+//   `class`, `vchan` and `depth`, the number of buffers of the receiver. `vchan` is left out for CXL; for UALink it is 0 to 3, or
+//   left out for the common pool; for NVLink it is 0 to 7. `class` is, for CXL.mem, `m2s_req`, `m2s_rwd`, `m2s_birsp`,
+//   `s2m_ndr`, `s2m_drs` or `s2m_bisnp`; for CXL.cache (outbound), `d2h_req`, `d2h_rsp`, `d2h_data`, `h2d_req`, `h2d_rsp` or `h2d_data`; for
+//   UALink, `request`, `request_data`, `response` or `response_data`, with data counted in beats; for NVLink, `header`
+//   or `data`, with data counted in data flits.
 int32_t sp_bridge_new(const char *config,
                       size_t config_length,
                       uint32_t watches,
                       uint64_t *bridge);
 
-// Gives a message to the bridge. `point` is one of SP_BRIDGE_*; the model takes requests and answers, a scoreboard takes all
-// four, in the order in which they pass. `port` counts the ports or links of that side from 0. `json` is a message as the files
-// of `scalepool export conversions` have them. A request passes when the bridge has accepted it behind the lookup of its line, since
-// the model looks it up at once. Returns SP_FULL if the model has no entry for a request, which it then has not taken; for a
-// scoreboard that is a finding. Returns SP_FINDING as long as there is a finding to be taken by sp_bridge_finding.
+// Passes a message to the bridge. `point` is one of SP_BRIDGE_*. The reference model takes messages at SP_BRIDGE_REQUEST and
+// SP_BRIDGE_ANSWER; a scoreboard takes the messages of all four points, in the order in which they pass. `port` is the number of the
+// port or link on that side, from 0. `json` is a message in the form of the files of `scalepool export conversions`. Pass a request
+// once the bridge under test has accepted it and looked up its line, since the model looks it up at once. Returns SP_FULL if the
+// model has no free entry for a request, which is then not taken; for a scoreboard that is a finding. Returns SP_FINDING as long
+// as sp_bridge_finding has a finding to give.
 int32_t sp_bridge_pass(uint64_t bridge,
                        uint32_t point,
                        uint32_t port,
                        const char *json,
                        size_t json_length);
 
-// Commits new windows and groups of sources to a half from accelerators to CXL, in place of those before. `json` is an object with
-// `windows` and `groups` as sp_bridge_new has them. Returns SP_OK if they are valid now. Returns SP_FULL if requests under the old windows
-// have still to be answered: the commit is taken, and until the last of their responses has left the model returns SP_FULL for a request,
-// and for a scoreboard one is a finding; it counts the responses that have been passed to it. Returns SP_ERR_INPUT for windows that cannot be,
-// for the other half, while a commit waits, and with a `cache` for windows that lead an address of class MN by another port than before.
+// Commits new windows and groups of sources to an outbound bridge, in place of the previous ones. `json` is an object with `windows`
+// and `groups`, as in sp_bridge_new. Returns SP_OK if they are valid now. Returns SP_FULL if requests to the old windows are still
+// open. The commit is then taken and waits for the last of their responses: until that response has left, the model returns SP_FULL
+// for every request, and for a scoreboard a request is a finding; the scoreboard counts the responses that are passed to it. Returns
+// SP_ERR_INPUT for windows that are not allowed, for an inbound bridge, while another commit waits, and, with a `cache`, for windows
+// that lead an address of class MN to another port than before.
 int32_t sp_bridge_commit(uint64_t bridge,
                          const char *json,
                          size_t json_length);
 
-// Credits are given to the sender of the messages at a point, in the order in which that is seen among the messages. `json` is an object with
-// `point`, `port`, `class`, `vchan` and `count` (1 if left out), of a pool that the configuration of the scoreboard names; initial
-// credits are told like any others. A message without a credit is a finding when it passes (BRG-CRD-01), more credits than buffers are one at
-// once, of requests at the end (BRG-CRD-02), and so are credits that are not back then (BRG-CRD-03). Returns SP_FINDING as long as there is a
-// finding, SP_ERR_INPUT for credits of no such pool, and for the model.
+// Tells a scoreboard that credits were given to the sender of the messages at a point. Call it in the order in which credits and
+// messages pass. `json` is an object with `point`, `port`, `class`, `vchan` and `count` (1 if left out), for a pool that the
+// configuration of the scoreboard names; initial credits are passed in the same way. A message without a credit is a finding when it
+// passes (BRG-CRD-01). More credits than buffers are a finding at once, or at the end in the case of requests (BRG-CRD-02). Credits
+// that have not been returned at the end are a finding, too (BRG-CRD-03). Returns SP_FINDING as long as there is a finding to take,
+// and SP_ERR_INPUT for an unknown pool and for the reference model.
 int32_t sp_bridge_credit(uint64_t bridge,
                          const char *json,
                          size_t json_length);
@@ -1038,11 +1070,57 @@ int32_t sp_bridge_finding(uint64_t bridge,
                           size_t json_capacity,
                           size_t *json_length);
 
-// Ends the run of a scoreboard: what has not left and what is open are findings now. Returns SP_FINDING if there is a finding.
+// Ends the run of a scoreboard: each message that has not left and each open request becomes a finding. Returns SP_FINDING if there
+// is a finding.
 int32_t sp_bridge_finish(uint64_t bridge);
 
 // Destroys a bridge; its handle is invalid from then on.
 int32_t sp_bridge_destroy(uint64_t bridge);
+
+// Gives a message to the bridge, as sp_bridge_pass does, with its bits and bytes in place of JSON. They are those of
+// sp_link_send_bits: of UALink with `layer` = `tl`, of nvlink, of CXL in the layouts `cxl256`, and of a TLP in flit mode.
+int32_t sp_bridge_pass_bits(uint64_t bridge,
+                            uint32_t point,
+                            uint32_t port,
+                            uint32_t layout,
+                            const uint8_t *bits,
+                            size_t bits_length,
+                            const uint8_t *data,
+                            size_t data_length,
+                            const uint8_t *enables,
+                            size_t enables_length,
+                            uint64_t extra);
+
+// Takes the next message that the model has made, as sp_bridge_next does, with its bits and bytes in place of JSON. Returns SP_EMPTY if
+// there is none; a scoreboard makes none.
+int32_t sp_bridge_next_bits(uint64_t bridge,
+                            uint32_t *point,
+                            uint32_t *port,
+                            uint32_t *layout,
+                            uint8_t *bits,
+                            size_t bits_capacity,
+                            size_t *bits_length,
+                            uint8_t *data,
+                            size_t data_capacity,
+                            size_t *data_length,
+                            uint8_t *enables,
+                            size_t enables_capacity,
+                            size_t *enables_length,
+                            uint64_t *extra);
+
+// Takes the next finding, as sp_bridge_finding does: `message` is its number among those that have passed, from 0, and the texts are
+// `rule`, `found` and `expected`. Returns SP_EMPTY if there is none.
+int32_t sp_bridge_finding_fields(uint64_t bridge,
+                                 uint64_t *message,
+                                 char *rule,
+                                 size_t rule_capacity,
+                                 size_t *rule_length,
+                                 char *found,
+                                 size_t found_capacity,
+                                 size_t *found_length,
+                                 char *expected,
+                                 size_t expected_capacity,
+                                 size_t *expected_length);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -787,3 +787,60 @@ int sp_dpi_bridge_finding(unsigned long long bridge, const char **json)
     *json = sp_dpi_end(&json_text, status);
     return status;
 }
+
+int sp_dpi_bridge_pass_bits(unsigned long long bridge, unsigned int point, unsigned int port, unsigned int layout, const svOpenArrayHandle bits, unsigned long long bits_length, const svOpenArrayHandle data, unsigned long long data_length, const svOpenArrayHandle enables, unsigned long long enables_length, unsigned long long extra)
+{
+    int status;
+    sp_dpi_array bits_array = sp_dpi_items(bits, bits_length, 1, 0);
+    if (bits_array.status) return sp_dpi_refused("bits", &bits_array);
+    sp_dpi_array data_array = sp_dpi_items(data, data_length, 1, 0);
+    if (data_array.status) return sp_dpi_refused("data", &data_array);
+    sp_dpi_array enables_array = sp_dpi_items(enables, enables_length, 1, 0);
+    if (enables_array.status) return sp_dpi_refused("enables", &enables_array);
+    status = sp_bridge_pass_bits(bridge, point, port, layout, (const uint8_t *)bits_array.items, bits_length, (const uint8_t *)data_array.items, data_length, (const uint8_t *)enables_array.items, enables_length, extra);
+    return status;
+}
+
+int sp_dpi_bridge_next_bits(unsigned long long bridge, unsigned int *point, unsigned int *port, unsigned int *layout, const svOpenArrayHandle bits, unsigned long long *bits_length, const svOpenArrayHandle data, unsigned long long *data_length, const svOpenArrayHandle enables, unsigned long long *enables_length, unsigned long long *extra)
+{
+    int status;
+    sp_dpi_array bits_array = sp_dpi_items(bits, 0, 1, 1);
+    if (bits_array.status) return sp_dpi_refused("bits", &bits_array);
+    sp_dpi_array data_array = sp_dpi_items(data, 0, 1, 1);
+    if (data_array.status) return sp_dpi_refused("data", &data_array);
+    sp_dpi_array enables_array = sp_dpi_items(enables, 0, 1, 1);
+    if (enables_array.status) return sp_dpi_refused("enables", &enables_array);
+    uint32_t point_out = 0;
+    uint32_t port_out = 0;
+    uint32_t layout_out = 0;
+    size_t bits_out = 0;
+    size_t data_out = 0;
+    size_t enables_out = 0;
+    uint64_t extra_out = 0;
+    status = sp_bridge_next_bits(bridge, &point_out, &port_out, &layout_out, (uint8_t *)bits_array.items, bits_array.count, &bits_out, (uint8_t *)data_array.items, data_array.count, &data_out, (uint8_t *)enables_array.items, enables_array.count, &enables_out, &extra_out);
+    *point = point_out;
+    *port = port_out;
+    *layout = layout_out;
+    *bits_length = bits_out;
+    *data_length = data_out;
+    *enables_length = enables_out;
+    *extra = extra_out;
+    return status;
+}
+
+int sp_dpi_bridge_finding_fields(unsigned long long bridge, unsigned long long *message, const char **rule, const char **found, const char **expected)
+{
+    int status;
+    uint64_t message_out = 0;
+    static sp_dpi_text rule_text;
+    static sp_dpi_text found_text;
+    static sp_dpi_text expected_text;
+    do {
+        status = sp_bridge_finding_fields(bridge, &message_out, rule_text.text, rule_text.capacity, &rule_text.length, found_text.text, found_text.capacity, &found_text.length, expected_text.text, expected_text.capacity, &expected_text.length);
+    } while (status == SP_ERR_SHORT && sp_dpi_grow(&rule_text) | sp_dpi_grow(&found_text) | sp_dpi_grow(&expected_text));
+    *message = message_out;
+    *rule = sp_dpi_end(&rule_text, status);
+    *found = sp_dpi_end(&found_text, status);
+    *expected = sp_dpi_end(&expected_text, status);
+    return status;
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes decoded.png: a wave of a link and what `inspect` has decoded from it, as twinwave shows them. Needs a built program (its
+# Makes docs/pictures/decoded.png: a wave of a link and what `inspect` has decoded from it, as twinwave shows them. Needs a built program (its
 # path is the argument), twinwave of GTKWave, xvfb-run and ImageMagick; the picture is committed, so that nobody else does.
 set -euo pipefail
 program=$(realpath "$1")
@@ -36,4 +36,4 @@ import -window root shot.png
 kill $!
 SH
 timeout 60 xvfb-run -a -s '-screen 0 1280x1024x24' bash shot.sh
-convert shot.png -crop 820x800+0+0 +repage -strip +dither -colors 48 -define png:compression-level=9 "$here/decoded.png"
+convert shot.png -crop 820x800+0+0 +repage -strip +dither -colors 48 -define png:compression-level=9 "$here/../../docs/pictures/decoded.png"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes expander.png: two groups of a reference wave as GTKWave shows them with its save file. Needs gtkwave, xvfb-run and
+# Makes docs/pictures/expander.png: two groups of a reference wave as GTKWave shows them with its save file. Needs gtkwave, xvfb-run and
 # ImageMagick; the picture is committed, so that nobody else does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../waves"
@@ -20,4 +20,4 @@ gtkwave::/File/Grab_To_File $folder/shot.png
 exit
 TCL
 timeout 60 xvfb-run -a -s '-screen 0 1280x1024x24' gtkwave -r /dev/null cxl68-expander.vcd "$folder/groups.gtkw" -S "$folder/shot.tcl" >/dev/null 2>&1
-convert "$folder/shot.png" -strip +dither -colors 32 -define png:compression-level=9 ../testbenches/gtkwave/expander.png
+convert "$folder/shot.png" -strip +dither -colors 32 -define png:compression-level=9 ../docs/pictures/expander.png

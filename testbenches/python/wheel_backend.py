@@ -119,7 +119,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     }
     contents[str(PACKAGE / "py.typed")] = b""
     contents[str(PACKAGE / "c" / "scalepool.h")] = (HERE.parent / "c" / "scalepool.h").read_bytes()
-    contents[str(PACKAGE / "PASSIVE.md")] = (HERE / "PASSIVE.md").read_bytes()
+    contents[str(PACKAGE / "PASSIVE.md")] = (ROOT / "docs" / "guide" / "passive.md").read_bytes()
     for folder, patterns in SHARED.items():
         for path in sorted(path for pattern in patterns for path in ROOT.glob(pattern)):
             contents[str(PACKAGE / folder / path.name)] = path.read_bytes()

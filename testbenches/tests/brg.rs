@@ -38,6 +38,7 @@ mod lines;
 mod links;
 mod nvlink;
 mod order;
+mod outside;
 mod path_latency;
 mod registers;
 mod scoreboard;

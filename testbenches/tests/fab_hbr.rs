@@ -32,5 +32,6 @@ mod routes;
 mod sharing;
 mod slice_trace;
 pub mod systems;
+mod traced_vppbs;
 mod uio;
 mod viral;

@@ -68,6 +68,24 @@ pub fn content(
     self::flit(&spelled(flit, read, (mode, dir)), config).violations
 }
 
+/// Whether a flit without bytes breaks no rule for sure, before it is read: a packer with the choices of the receiver has filled
+/// its slots, so their rules are kept, and of every message its codes are known and its reserved bits 0. A flit of `pbr-rack` takes
+/// 380 instructions, as against 850 with all of its rules.
+pub fn is_vouched_for(flit: &Content256, (mode, dir): (Mode, Dir), config: &Cxl256Config) -> bool {
+    let Body256::Slots(slots) = &flit.body else { return false };
+    let header = &flit.header;
+    let routing = mode.routing();
+    slots.packed_by.as_ref() == Some(config)
+        && knows_codes(config)
+        && !header.dllp_type
+        && !header.names_zero()
+        && !flit.crd.marks_empty()
+        && slots.messages.iter().all(|Placed256 { message, .. }| {
+            let def = message.class.def(routing);
+            message.bits & def.reserved() == 0 && def.codes_are_sound(message.bits) && config.may_go(message.class, dir)
+        })
+}
+
 /// Whether a flit without bytes breaks no rule for sure. Control slots and configurations that judge codes otherwise are left
 /// to the walk.
 fn content_is_sound(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode, Dir), config: &Cxl256Config) -> bool {
@@ -87,7 +105,7 @@ fn content_is_sound(flit: &Content256, read: &ContentRead256, (mode, dir): (Mode
     if slots.messages.is_empty() {
         return true;
     }
-    let mut sums = Sums::default();
+    let mut sums = PackingSums::default();
     for of_slot in slots.messages.chunk_by(|a, b| a.slot == b.slot) {
         let [first, ..] = of_slot else { continue };
         let n = usize::from(first.slot);
@@ -117,7 +135,7 @@ fn is_sound(decoded: &Cxl256DecodedFlit, config: &Cxl256Config) -> bool {
     if is_crowded || decoded.flit().crd().marks_empty() {
         return false;
     }
-    let (mut sums, mut rest) = (Sums::default(), &decoded.found[..]);
+    let (mut sums, mut rest) = (PackingSums::default(), &decoded.found[..]);
     for (n, role) in decoded.roles.iter().enumerate() {
         let format = match role {
             Cxl256SlotRole::Format(format) => *format,
@@ -148,7 +166,7 @@ fn knows_codes(config: &Cxl256Config) -> bool {
 }
 
 /// What the rules of packing ask of the slots before: messages by group, and free places.
-struct Sums {
+struct PackingSums {
     in_group: [PerClass; GROUPS.len()],
     in_shared_slot: PerClass,
     /// Classes of the free places of the H or HS slot of a group.
@@ -156,14 +174,14 @@ struct Sums {
     free_in: usize,
 }
 
-impl Default for Sums {
-    fn default() -> Sums {
+impl Default for PackingSums {
+    fn default() -> PackingSums {
         let none = PerClass::default();
-        Sums { in_group: [none; GROUPS.len()], in_shared_slot: none, free: 0, free_in: GROUPS.len() }
+        PackingSums { in_group: [none; GROUPS.len()], in_shared_slot: none, free: 0, free_in: GROUPS.len() }
     }
 }
 
-impl Sums {
+impl PackingSums {
     /// Adds the messages of slot `n`, each with its place and class; `false`: something may be broken. `owed` are the data slots
     /// owed before the slot and behind it.
     #[inline]

@@ -8,10 +8,13 @@
 //! A walk through one flit: [`Packer::pack_slots`](super::packer::Packer::pack_slots) fills [`SlotContent256`] as it would
 //! fill slots. A message travels with its header; data and trailers that follow are only counted.
 //! [`ContentReader256::read`] takes the messages and delivers each one when its last slot has arrived.
-//! [`check::content`](super::check::content) asks of the flit what [`check::flit`](super::check::flit) asks of its bytes.
+//! [`check::content`](super::check::content) asks of the flit what [`check::flit`](super::check::flit) asks of its bytes. Slots of a
+//! packer with the choices of the receiver break no rule of packing, so of them [`check::is_vouched_for`](super::check::is_vouched_for)
+//! asks the messages alone, and [`ContentReader256::read_vouched`] notes nothing for a walk through the rules.
 
 use super::Class;
 use super::code::FlitType;
+use super::config::Cxl256Config;
 use super::crd::Crd;
 use super::flit::SLOTS;
 use super::header::FlitHeader;
@@ -42,11 +45,14 @@ pub struct SlotContent256 {
     /// Whether slots 0 to 6 are all 0, data included. A receiver that may use the even half of a latency-optimised flit
     /// decides by it (`cxl-256b` §7.3).
     pub even_is_zero: bool,
+    /// Choices of the packer that filled them, which keeps every rule of packing that these ask for; `None`: nobody vouches
+    /// for the slots.
+    pub packed_by: Option<Cxl256Config>,
 }
 
 impl Default for SlotContent256 {
     fn default() -> Self {
-        SlotContent256 { messages: Vec::new(), even_is_zero: true }
+        SlotContent256 { messages: Vec::new(), even_is_zero: true, packed_by: None }
     }
 }
 
@@ -54,7 +60,7 @@ impl SlotContent256 {
     /// Takes what stands in it away; its memory stays, for another flit.
     pub fn clear(&mut self) {
         self.messages.clear();
-        self.even_is_zero = true;
+        (self.even_is_zero, self.packed_by) = (true, None);
     }
 }
 
@@ -77,8 +83,16 @@ impl SlotFill for SlotContent256 {
     }
 
     #[inline]
-    fn put_owed(&mut self, slot: usize, bits: u128) {
-        self.even_is_zero &= slot >= EVEN_SLOTS || bits == 0;
+    fn put_owed(&mut self, slot: usize, bits: impl Iterator<Item = u128>) {
+        // Nothing but the first bits of an even half is looked at.
+        if self.even_is_zero && slot < EVEN_SLOTS {
+            self.even_is_zero = (slot..EVEN_SLOTS).zip(bits).all(|(_, bits)| bits == 0);
+        }
+    }
+
+    #[inline]
+    fn packed_by(&mut self, config: &Cxl256Config) {
+        self.packed_by = Some(*config);
     }
 }
 
@@ -140,7 +154,7 @@ pub struct ContentRead256 {
 
 /// A message of which slots are to come.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct PartialContent {
     message: Cxl256Message,
     to_come: u8,
     has_trailer: bool,
@@ -150,7 +164,7 @@ struct Open {
 #[derive(Debug, Clone)]
 pub struct ContentReader256 {
     mode: Mode,
-    open: Fifo<Open>,
+    open: Fifo<PartialContent>,
     owed_slots: usize,
     last_active: usize,
     last_group: ClassCounts,
@@ -196,13 +210,28 @@ impl ContentReader256 {
 
     /// Reads the next flit of CXL.cachemem.
     pub fn read(&mut self, flit: &Content256) -> ContentRead256 {
+        let before = [self.owed_slots as u8, self.open.len() as u8].map(|count| [count; SLOTS]);
+        self.read_noting::<true>(flit, before)
+    }
+
+    /// [`ContentReader256::read`] of a flit that is known to break no rule: what was owed and open before each slot, which only a
+    /// walk through the rules asks for, is not noted.
+    pub fn read_vouched(&mut self, flit: &Content256) -> ContentRead256 {
+        self.read_noting::<false>(flit, [[0; SLOTS]; 2])
+    }
+
+    fn read_noting<const NOTES: bool>(
+        &mut self,
+        flit: &Content256,
+        [owed_slots, open_messages]: [[u8; SLOTS]; 2],
+    ) -> ContentRead256 {
         self.delivered.clear();
         let mut read = ContentRead256 {
             is_empty: false,
             data: 0,
             trailers: 0,
-            owed_slots: [self.owed_slots as u8; SLOTS],
-            open_messages: [self.open.len() as u8; SLOTS],
+            owed_slots,
+            open_messages,
             active: 0,
             active_in_two: 0,
             last_group: self.last_group,
@@ -211,7 +240,7 @@ impl ContentReader256 {
             Body256::Slots(slots) => {
                 read.is_empty = flit.crd.marks_empty() && slots.messages.is_empty() && self.open.is_empty();
                 if !read.is_empty {
-                    self.whole(slots, &mut read);
+                    self.whole::<NOTES>(slots, &mut read);
                 }
             }
             // The slots behind it mean nothing.
@@ -221,16 +250,23 @@ impl ContentReader256 {
         read
     }
 
-    fn whole(&mut self, slots: &SlotContent256, read: &mut ContentRead256) {
+    fn whole<const NOTES: bool>(&mut self, slots: &SlotContent256, read: &mut ContentRead256) {
         let carried = self.open.len();
         let mut begun = 0;
         let mut group: ClassCounts = [0; Class::COUNT];
         let (mut rest, mut n) = (&slots.messages[..], 0);
         while n < SLOTS {
-            (read.owed_slots[n], read.open_messages[n]) = (self.owed_slots as u8, self.open.len() as u8);
+            if NOTES {
+                (read.owed_slots[n], read.open_messages[n]) = (self.owed_slots as u8, self.open.len() as u8);
+            }
             if self.owed_slots > 0 && self.mode.slot_kind(n) == SlotKind::G {
-                n += self.run(n, read);
+                n += self.run::<NOTES>(n, read);
                 continue;
+            }
+            if !NOTES && self.owed_slots == 0 {
+                // Nothing stands in the slots before the next message.
+                let Some(placed) = rest.first() else { break };
+                n = n.max(usize::from(placed.slot));
             }
             if rest.first().is_some_and(|placed| usize::from(placed.slot) == n) {
                 begun += self.messages(n, &mut rest, (n >= FIRST_SLOT_OF_LAST_GROUP).then_some(&mut group));
@@ -242,11 +278,11 @@ impl ContentReader256 {
 
     /// Gives the G slots from `n` on to the message that is owed first, as many as there are without a gap and as it is owed: how
     /// many.
-    fn run(&mut self, n: usize, read: &mut ContentRead256) -> usize {
+    fn run<const NOTES: bool>(&mut self, n: usize, read: &mut ContentRead256) -> usize {
         let Some(front) = self.open.first() else { return 1 };
         let slots = usize::from(front.to_come).min(self.mode.g_slots_end(n) - n);
         let has_trailer = front.has_trailer && slots == usize::from(front.to_come);
-        for k in 0..slots {
+        for k in 0..if NOTES { slots } else { 0 } {
             (read.owed_slots[n + k], read.open_messages[n + k]) = ((self.owed_slots - k) as u8, self.open.len() as u8);
         }
         let taken = ((1 << slots) - 1) << n;
@@ -292,7 +328,11 @@ impl ContentReader256 {
             let has_trailer = trailer(message.class, placed.format.routing, message.bits).is_some();
             let is_drs = message.class == Class::S2mDrs;
             is_shared |= is_drs && has_trailer;
-            self.open.push(Open { message: *message, to_come: LINE_SLOTS as u8, has_trailer: has_trailer && !is_drs });
+            self.open.push(PartialContent {
+                message: *message,
+                to_come: LINE_SLOTS as u8,
+                has_trailer: has_trailer && !is_drs,
+            });
         }
         // The trailer of a DRS slot stands behind the first line, whichever header asked for it.
         if is_shared {
@@ -366,7 +406,7 @@ mod tests {
     #[test]
     fn content_and_bytes_are_packed_and_read_alike() {
         let mut numbers = Numbers(256);
-        let (mut delivered, mut early, mut broken) = (0, 0, 0);
+        let (mut delivered, mut early, mut broken, mut vouched) = (0, 0, 0, 0);
         for (mode, dir) in Mode::ALL.into_iter().flat_map(|mode| Dir::ALL.map(|dir| (mode, dir))) {
             let config = Cxl256Config::default();
             // Receivers that refuse what the sender may do.
@@ -374,6 +414,7 @@ mod tests {
             let later = Cxl256Config { withdrawn_codes: false, ..config };
             let mut packers = [Packer::new(mode, dir, config), Packer::new(mode, dir, config)];
             let (mut unpacker, mut reader) = (Unpacker::new(mode, dir), ContentReader256::new(mode));
+            let mut vouched_reader = reader.clone();
             let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| class.dir() == dir).collect();
             for _ in 0..1500 {
                 for _ in 0..numbers.below(6) {
@@ -414,17 +455,33 @@ mod tests {
                 let Body256::Slots(of_content) = &content.body else { unreachable!("slots were packed") };
                 let placed = of_content.messages.iter().map(|p| (usize::from(p.slot), p.message.class, p.message.bits));
                 assert!(placed.eq(decoded.messages()), "{flit:?}");
+                let is_vouched_for = check::is_vouched_for(&content, (mode, dir), &config);
+                let vouched_read = match is_vouched_for {
+                    true => vouched_reader.read_vouched(&content),
+                    false => vouched_reader.read(&content),
+                };
+                assert_eq!(vouched_reader.delivered(), reader.delivered());
+                assert_eq!(vouched_reader.owed_slots(), reader.owed_slots());
+                let seen = |read: &ContentRead256| {
+                    (read.data, read.trailers, read.active, read.active_in_two, read.last_group)
+                };
+                assert_eq!(seen(&vouched_read), seen(&read));
+                vouched += usize::from(is_vouched_for);
                 for config in [config, strict, later] {
+                    // A packer with other choices vouches for nothing.
+                    let is_vouched_for = check::is_vouched_for(&content, (mode, dir), &config);
+                    assert!(!is_vouched_for || config == Cxl256Config::default());
                     let found = check::content(&content, &read, (mode, dir), &config);
                     assert_eq!(found, check::flit(&decoded, &config).violations, "{flit:?}");
                     assert_eq!(found, check::violations(&decoded, &config), "{flit:?}");
+                    assert!(!is_vouched_for || found.is_empty(), "{found:?}");
                     broken += usize::from(!found.is_empty());
                 }
             }
         }
         assert!(
-            delivered > 5000 && early > 100 && broken > 1000,
-            "{delivered} delivered, {early} early, {broken} broken"
+            delivered > 5000 && early > 100 && broken > 1000 && vouched > 1000,
+            "{delivered} delivered, {early} early, {broken} broken, {vouched} vouched for"
         );
     }
 }

@@ -218,7 +218,7 @@ impl Cxl256DecodedFlit {
 
 /// A message whose data is still coming.
 #[derive(Debug, Clone)]
-struct Open {
+struct PartialMessage {
     message: Cxl256Message,
     data: Data,
     /// Data slots read.
@@ -236,7 +236,7 @@ struct Open {
 pub struct Unpacker {
     mode: Mode,
     dir: Dir,
-    open: VecDeque<Open>,
+    open: VecDeque<PartialMessage>,
     owed_slots: usize,
     header_slots: u64,
     last_active: usize,
@@ -456,7 +456,7 @@ impl Unpacker {
             let trailer = trailer(place.class, format.routing, message.bits);
             let data = Data::line([0; 64]);
             let (header_slot, trailer_follows) = (self.header_slots, trailer.is_some() && place.class != Class::S2mDrs);
-            self.open.push_back(Open { message, data, lines: 0, trailer, trailer_follows, header_slot });
+            self.open.push_back(PartialMessage { message, data, lines: 0, trailer, trailer_follows, header_slot });
         }
         self.header_slots += 1;
         let begun = self.open.len() - first;
@@ -492,7 +492,7 @@ impl Unpacker {
             }
             Cxl256SlotRole::Trailer
         };
-        let complete = |o: &Open| o.lines == LINE_SLOTS && !o.trailer_follows;
+        let complete = |o: &PartialMessage| o.lines == LINE_SLOTS && !o.trailer_follows;
         if self.open.front().is_some_and(complete) {
             self.delivered.extend(self.open.pop_front().map(|o| Cxl256Message { data: Some(o.data), ..o.message }));
         }

@@ -58,10 +58,20 @@ pub fn content(
     rollover_after: usize,
     config: &Cxl68Config,
 ) -> Vec<Violation> {
-    if rollover_after <= MAX_ROLLOVER && content_is_sound(flit, config) {
+    if content_breaks_nothing(flit, rollover_after, config) {
         return Vec::new();
     }
     broken_content(flit, chunk_slots, rollover_after, config)
+}
+
+/// Whether [`content`] finds nothing: a receiver then needs no list of what it finds.
+#[inline]
+pub fn content_breaks_nothing(
+    flit: (Dir, &FlitHeader, &ContentSlots),
+    rollover_after: usize,
+    config: &Cxl68Config,
+) -> bool {
+    rollover_after <= MAX_ROLLOVER && content_is_sound(flit, config)
 }
 
 #[cold]
@@ -106,7 +116,23 @@ fn message_is_sound(class: Class, message: &Message) -> bool {
 }
 
 /// [`is_sound`] of a flit whose messages are known.
+#[inline]
 fn content_is_sound((dir, header, messages): (Dir, &FlitHeader, &ContentSlots), config: &Cxl68Config) -> bool {
+    // Most flits have one message: it stands before no other one, and no class has more than it may.
+    match &messages[..] {
+        [] => true,
+        [Placed68 { slot, place, message }] => {
+            slot::format(config.revision, dir, usize::from(*slot), header.slot(usize::from(*slot)))
+                .is_some_and(|format| !format.mdh)
+                && PerClass::one_fits(place.class, header)
+                && message_is_sound(place.class, message)
+        }
+        _ => several_are_sound((dir, header, messages), config),
+    }
+}
+
+/// [`content_is_sound`] of a flit with any number of messages.
+fn several_are_sound((dir, header, messages): (Dir, &FlitHeader, &ContentSlots), config: &Cxl68Config) -> bool {
     let (mut all, mut here, mut with_data) = (PerClass::default(), PerClass::default(), false);
     let mut messages = messages.iter().peekable();
     while let Some(Placed68 { slot, place, message }) = messages.next() {
@@ -251,6 +277,13 @@ impl PerClass {
         self.are_within_limits()
             && (header.sz || !self.any_of(PerClass::WHOLE_LINES))
             && (!header.be || !self.any_of(PerClass::ALL_BYTES))
+    }
+
+    /// Whether one message may be all that a flit has, and its data is as its header says.
+    #[inline]
+    fn one_fits(class: Class, header: &FlitHeader) -> bool {
+        let one = PerClass(PerClass::ONE[class.index()] & PerClass::NUMBERS);
+        (header.sz || !one.any_of(PerClass::WHOLE_LINES)) && (!header.be || !one.any_of(PerClass::ALL_BYTES))
     }
 
     fn any_of(&self, classes: u64) -> bool {

@@ -75,7 +75,7 @@ fn classes(mut set: u16) -> impl Iterator<Item = Class> {
 
 /// What one flit has taken so far.
 #[derive(Debug, Clone, Copy, Default)]
-struct Taken {
+struct FlitUse {
     per_class: [u8; 10],
     /// A data header stands in the flit.
     header: bool,
@@ -245,7 +245,7 @@ impl<M: Packable> Packer<M> {
             return Packed::AllData(slots);
         }
         let mut header = FlitHeader::from_bits(0);
-        let mut taken = Taken::default();
+        let mut taken = FlitUse::default();
         let (mut used, mut n) = (false, 0);
         while n < 4 && !self.is_empty() {
             if n > 0 && self.chunks > 0 {
@@ -296,7 +296,7 @@ impl<M: Packable> Packer<M> {
     fn choose(
         &self,
         n: usize,
-        taken: &Taken,
+        taken: &FlitUse,
         credits: &[u16; 10],
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
@@ -311,7 +311,7 @@ impl<M: Packable> Packer<M> {
     fn choose_for_one(
         &self,
         n: usize,
-        taken: &Taken,
+        taken: &FlitUse,
         credits: &[u16; 10],
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
@@ -319,7 +319,9 @@ impl<M: Packable> Packer<M> {
         if !self.may_send(class, 0, taken, credits) {
             return None;
         }
-        if let Some(data) = self.queues[class.index()].first()?.payload()
+        // Asked of the class first: most messages have none, and to find it in a message costs more.
+        if class.has_data()
+            && let Some(data) = self.queues[class.index()].first()?.payload()
             && (taken.header || self.all_data_behind(n, self.chunks + data.chunks()) > max_all_data)
         {
             return None;
@@ -336,7 +338,7 @@ impl<M: Packable> Packer<M> {
     fn choose_among(
         &self,
         n: usize,
-        taken: &Taken,
+        taken: &FlitUse,
         credits: &[u16; 10],
         max_all_data: usize,
     ) -> Option<(&'static SlotFormat, u8)> {
@@ -374,7 +376,7 @@ impl<M: Packable> Packer<M> {
     }
 
     /// Whether one more message of a class may go, `more` of it being chosen for the same slot already.
-    fn may_send(&self, class: Class, more: u8, taken: &Taken, credits: &[u16; 10]) -> bool {
+    fn may_send(&self, class: Class, more: u8, taken: &FlitUse, credits: &[u16; 10]) -> bool {
         let i = class.index();
         self.queues[i].len() > more as usize
             && credits[i] > more as u16
@@ -382,7 +384,7 @@ impl<M: Packable> Packer<M> {
     }
 
     /// The places that a format would use, bit n for place n; 0 where the format is not legal now.
-    fn plan(&self, n: usize, format: &SlotFormat, taken: &Taken, credits: &[u16; 10], max_all_data: usize) -> u8 {
+    fn plan(&self, n: usize, format: &SlotFormat, taken: &FlitUse, credits: &[u16; 10], max_all_data: usize) -> u8 {
         let SlotContent::Messages(places) = format.content else { return 0 };
         if format.mdh && (!self.config.mdh || taken.header) {
             return 0;
@@ -394,7 +396,9 @@ impl<M: Packable> Packer<M> {
             if !self.may_send(place.class, *more, taken, credits) {
                 continue;
             }
-            if let Some(data) = self.queues[place.class.index()][*more as usize].payload() {
+            if place.class.has_data()
+                && let Some(data) = self.queues[place.class.index()][*more as usize].payload()
+            {
                 let fits = if format.mdh {
                     data.size == Size::Line && !data.has_byte_enables
                 } else {
@@ -418,7 +422,7 @@ impl<M: Packable> Packer<M> {
         (n, slots): (usize, &mut S),
         format: &SlotFormat,
         plan: u8,
-        taken: &mut Taken,
+        taken: &mut FlitUse,
         credits: &mut [u16; 10],
     ) {
         let mut served = 0u16;
@@ -434,7 +438,9 @@ impl<M: Packable> Packer<M> {
             self.filled.messages += place.class.def().bits;
             message.keep_sent(&self.config);
             slots.put(n, place, message);
-            if let Some(shape) = message.payload() {
+            if place.class.has_data()
+                && let Some(shape) = message.payload()
+            {
                 taken.header = true;
                 taken.sz = shape.size == Size::Line;
                 taken.be = shape.has_byte_enables;
@@ -481,7 +487,7 @@ mod tests {
                 for (n, before, header, credit) in (0..4).flat_map(|n| {
                     (0..5).flat_map(move |before| [(n, before, false, 1), (n, before, true, 1), (n, before, false, 0)])
                 }) {
-                    let mut taken = Taken { header, ..Taken::default() };
+                    let mut taken = FlitUse { header, ..FlitUse::default() };
                     taken.per_class[class.index()] = before;
                     for most in 0..3 {
                         let one = packer.choose_for_one(n, &taken, &[credit; 10], most);

@@ -316,12 +316,14 @@ impl Message {
     ///
     /// # Errors
     /// A value does not fit, see [`MessageFormError`].
+    #[inline]
     pub fn to_cxl256(&self, routing: Routing) -> Result<cxl256::stream::Cxl256Message, MessageFormError> {
         let (_, bits) = self.spell(routing.into())?;
         Ok(cxl256::stream::Cxl256Message { class: self.class(), bits, data: self.data().copied() })
     }
 
     /// A message of a link with 256B flits.
+    #[inline]
     pub fn from_cxl256(message: &cxl256::stream::Cxl256Message, routing: Routing) -> Message {
         Message::read(message.class, routing.into(), message.bits, message.data.unwrap_or(Data::line([0; 64])))
     }

@@ -69,10 +69,10 @@ pub enum SectorAction {
 }
 
 /// A row: class, operation, states, action.
-type Row = (WindowClass, LineOperation, &'static [SectorState], SectorAction);
+type SectorTableRow = (WindowClass, LineOperation, &'static [SectorState], SectorAction);
 
 /// What accesses do (`bridge` §9.4). Memory without an owner refuses atomics before they come here.
-const ROWS: [Row; 19] = {
+const ROWS: [SectorTableRow; 19] = {
     use LineOperation::{Atomic, Read, WriteFull, WritePart};
     use SectorAction::{Ask, Here};
     use WindowClass::{Cc, Mc, Mn};

@@ -9,14 +9,14 @@ use scalepool_ordered::OrderedMap;
 use std::hash::{Hash, Hasher};
 
 #[derive(Debug, Clone, Hash)]
-struct Way<K, V> {
+struct SetWay<K, V> {
     key: K,
     value: V,
 }
 
 #[derive(Debug, Clone, Hash)]
 struct CacheSet<K, V> {
-    ways: Vec<Option<Way<K, V>>>,
+    ways: Vec<Option<SetWay<K, V>>>,
     numbers: Vec<u64>,
 }
 
@@ -89,7 +89,7 @@ impl<K: Eq + Copy, V> SetArray<K, V> {
         let set = self.sets.entry(place.set);
         let set = set.or_insert_with(|| CacheSet { ways: (0..ways).map(|_| None).collect(), numbers: vec![0; ways] });
         set.numbers[place.way] = self.policy.entered(self.now);
-        set.ways[place.way].replace(Way { key, value }).map(|way| (way.key, way.value))
+        set.ways[place.way].replace(SetWay { key, value }).map(|way| (way.key, way.value))
     }
 
     /// Takes something out.

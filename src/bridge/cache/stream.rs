@@ -11,7 +11,7 @@ pub const SHEET_BLOCKS: u64 = 8;
 
 /// Last block and length of the run that ends with it.
 #[derive(Debug, Clone, Copy, Hash)]
-struct Run {
+struct BlockRun {
     block: u64,
     length: u64,
 }
@@ -20,7 +20,7 @@ struct Run {
 #[derive(Debug, Clone, Default, Hash)]
 pub struct StreamDetector {
     most: u64,
-    runs: OrderedMap<u16, Run>,
+    runs: OrderedMap<u16, BlockRun>,
 }
 
 impl StreamDetector {
@@ -40,7 +40,7 @@ impl StreamDetector {
         if self.most == 0 {
             return false;
         }
-        let run = self.runs.entry(source).or_insert(Run { block, length: 0 });
+        let run = self.runs.entry(source).or_insert(BlockRun { block, length: 0 });
         run.length = match () {
             () if is_hit => 0,
             () if run.length == 0 => 1,

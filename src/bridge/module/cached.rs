@@ -4,7 +4,7 @@
 //! [`outbound`](crate::outbound). A walk: a read has found its line; its bytes are read from the memory, the answer is matched and merged,
 //! the response is framed.
 
-use super::{Bridge, CacheMemory, Response};
+use super::{Bridge, CacheMemory, DueResponse};
 use crate::outbound::transaction::CachedStage;
 use crate::outbound::{BridgeActor, OutboundConfig, write_backs};
 use scalepool_kernel::Cx;
@@ -69,9 +69,9 @@ impl Bridge {
         let alu = if is_computed { timing.alu_cycles } else { 0 };
         let due = at.cycle.max(converted) + alu + timing.frame_cycles;
         // The last beat of a read comes behind its others.
-        let is_later = |other: &&Response| other.due > due && other.entry != entry;
+        let is_later = |other: &&DueResponse| other.due > due && other.entry != entry;
         let behind = self.responses.iter().rev().take_while(is_later).count();
-        self.responses.insert(self.responses.len() - behind, Response { due, entry, beat });
+        self.responses.insert(self.responses.len() - behind, DueResponse { due, entry, beat });
     }
 
     /// A write back leaves: a part of the request for which it leaves, if that has not ended.

@@ -141,7 +141,7 @@ struct Leaving {
 
 /// A response that waits to leave for an accelerator.
 #[derive(Debug, Clone, Copy)]
-struct Response {
+struct DueResponse {
     due: u64,
     entry: u16,
     /// It is this beat alone, and others follow.
@@ -196,7 +196,7 @@ pub struct Bridge {
     /// What leaves for CXL, by port and by place in [`SENT`].
     sends: Vec<[VecDeque<Leaving>; SENT.len()]>,
     /// Responses in the last stage.
-    responses: VecDeque<Response>,
+    responses: VecDeque<DueResponse>,
     /// When a child that has not got on since is given up: cycle, child, how often it had got on.
     deadlines: VecDeque<(u64, ChildId, u64)>,
     traced: Vec<Traced>,
@@ -727,7 +727,7 @@ impl Bridge {
     /// One response leaves, if one is due and has room: whether it did.
     fn respond(&mut self, cx: &mut Cx, at: Stamp) -> bool {
         for n in 0..self.responses.len() {
-            let Response { due, entry, beat } = self.responses[n];
+            let DueResponse { due, entry, beat } = self.responses[n];
             if due > at.cycle {
                 return false;
             }

@@ -16,7 +16,7 @@ use super::rooms::{EntryWaiter, RoomMoves, RoomQueues};
 use super::table::ChildId;
 use super::transaction::{CacheVerdict, CachedStage};
 use super::write_backs::{WriteBack, WriteBackBuffer, WriteBackEnd, WriteBackMessage};
-use super::{BridgeActor, BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, Work};
+use super::{BridgeActor, BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, OutboundWork};
 use crate::cache::StorePolicy;
 use crate::cache::data::{BlockRoom, CachedBlock, PortLine, Sector};
 use crate::cache::sector::{self, SectorAction, SectorState};
@@ -205,7 +205,7 @@ impl OutboundBridge {
         self.rooms.leave_set(set, block);
         self.has_entry(EntryWaiter::Set(set));
         if self.rooms.next_block(set).is_some() {
-            self.work.push_back(Work::TryWay(set));
+            self.work.push_back(OutboundWork::TryWay(set));
         }
         if is_empty {
             return self.block_is_empty(block);
@@ -217,7 +217,7 @@ impl OutboundBridge {
 
     /// The way of a block is empty: all that wait for its lines go on.
     pub(super) fn block_is_empty(&mut self, block: CachedBlock) {
-        self.work.extend(self.rooms.of_block(block).iter().copied().map(Work::Enter));
+        self.work.extend(self.rooms.of_block(block).iter().copied().map(OutboundWork::Enter));
     }
 
     /// A sector leaves, for a block that takes its way.
@@ -315,7 +315,7 @@ impl OutboundBridge {
     /// Somebody lacks no entry any more: the next one may find one.
     fn has_entry(&mut self, waiter: EntryWaiter) {
         if self.rooms.lacks_no_entry(waiter) && self.rooms.next_for_entry().is_some() {
-            self.work.push_back(Work::TryEntry);
+            self.work.push_back(OutboundWork::TryEntry);
         }
     }
 
@@ -324,7 +324,7 @@ impl OutboundBridge {
         if let Some((set, _)) = self.set_and_block(place)
             && self.rooms.line_released(set)
         {
-            self.work.push_back(Work::TryWay(set));
+            self.work.push_back(OutboundWork::TryWay(set));
         }
     }
 

@@ -542,9 +542,9 @@ fn answer_row(
 }
 
 /// What the watcher of a host sees of a line: a copy, and a value that came before its grant.
-pub(crate) fn seen(bridge: &OutboundBridge, place: PortLine) -> (Option<HostCopy>, Option<CacheLine>) {
+pub(crate) fn seen(bridge: &OutboundBridge, place: PortLine) -> (Option<HostLineCopy>, Option<CacheLine>) {
     let (seat, at) = bridge.seat(place);
-    let copy = |value| HostCopy { at, value, is_leaving: seat != HostSeat::Tags };
+    let copy = |value| HostLineCopy { at, value, is_leaving: seat != HostSeat::Tags };
     match seat {
         HostSeat::WriteBack(n) => {
             let line = bridge.write_backs.get(n).map(|write_back| write_back.line);
@@ -556,7 +556,7 @@ pub(crate) fn seen(bridge: &OutboundBridge, place: PortLine) -> (Option<HostCopy
             if at == CacheLineState::UpS {
                 let sector = bridge.cache.as_ref().map(|cache| cache.sector(place));
                 let shared = sector.filter(|sector: &Sector| sector.state.is_valid());
-                return (shared.map(|Sector { line, .. }| HostCopy { at, value: line, is_leaving: false }), None);
+                return (shared.map(|Sector { line, .. }| HostLineCopy { at, value: line, is_leaving: false }), None);
             }
             (child.host.copy.filter(|_| at.has_copy()).map(copy), early)
         }
@@ -569,7 +569,7 @@ pub(crate) fn seen(bridge: &OutboundBridge, place: PortLine) -> (Option<HostCopy
 
 /// A copy of a host's line.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HostCopy {
+pub(crate) struct HostLineCopy {
     /// Its state.
     pub at: CacheLineState,
     /// Its bytes.

@@ -7,7 +7,7 @@
 
 use super::table::ChildId;
 use super::transaction::{Child, Transaction};
-use super::{BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, Work};
+use super::{BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, OutboundWork};
 use crate::commands::AccessKind;
 use crate::io::exchange::{self, IoExchange};
 use crate::io::tlps::tlps;
@@ -56,7 +56,7 @@ impl OutboundBridge {
             && std::mem::take(&mut transaction.waits_turn)
         {
             out.steps.push(BridgeStep::GoesOn { entry: next });
-            self.work.push_back(Work::Activate(next));
+            self.work.push_back(OutboundWork::Activate(next));
         }
     }
 

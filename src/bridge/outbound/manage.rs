@@ -9,7 +9,7 @@
 
 use super::transaction::TransactionProgress;
 use super::write_backs::{WriteBack, WriteBackEnd, WriteBackMessage};
-use super::{BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, Work};
+use super::{BridgeOutput, BridgeStep, BridgeWait, OutboundBridge, OutboundWork};
 use crate::cache::data::PortLine;
 use crate::cache::sector::SectorState;
 use crate::registers::{BridgeRegisters, ControlWindow, ManagedRange, RegisterStart};
@@ -182,7 +182,7 @@ impl OutboundBridge {
         }
         for entry in self.managed.take().map(|operation| operation.waiting).unwrap_or_default() {
             out.steps.push(BridgeStep::GoesOn { entry });
-            self.work.push_back(Work::Activate(entry));
+            self.work.push_back(OutboundWork::Activate(entry));
         }
         self.end_epoch();
     }

@@ -260,7 +260,7 @@ pub struct OutboundCounts {
 
 /// Work that a call has made and not done.
 #[derive(Debug, Clone, Copy)]
-enum Work {
+enum OutboundWork {
     /// A request is the first of its key.
     Activate(u16),
     /// A child holds its line.
@@ -286,7 +286,7 @@ pub struct OutboundBridge {
     posted: PostedBook,
     locks: LineLocks,
     buffers_free: usize,
-    work: VecDeque<Work>,
+    work: VecDeque<OutboundWork>,
     counts: OutboundCounts,
     /// Times that children got on, all together.
     advances: u64,
@@ -463,14 +463,14 @@ impl OutboundBridge {
         if action == CommandAction::Flush {
             // It waits for what was posted, and for nothing else.
             self.posted.waits(entry);
-            self.work.push_back(Work::Activate(entry));
+            self.work.push_back(OutboundWork::Activate(entry));
             return self.settle(out);
         }
         match self.queues.add(key, entry) {
             Some(holder) => {
                 out.steps.push(BridgeStep::Waits { entry, reason: BridgeWait::Order, holder: Some(holder) });
             }
-            None => self.work.push_back(Work::Activate(entry)),
+            None => self.work.push_back(OutboundWork::Activate(entry)),
         }
         self.settle(out);
     }
@@ -493,12 +493,12 @@ impl OutboundBridge {
     fn settle(&mut self, out: &mut BridgeOutput) {
         while let Some(work) = self.work.pop_front() {
             match work {
-                Work::Activate(entry) => self.activate(entry, out),
-                Work::Launch(id) => self.launch(id, out),
-                Work::Enter(id) => self.enter_again(id, out),
-                Work::TryWay(set) => self.try_way(set, out),
-                Work::TryEntry => self.try_entry(out),
-                Work::Check(entry) => self.check(entry, out),
+                OutboundWork::Activate(entry) => self.activate(entry, out),
+                OutboundWork::Launch(id) => self.launch(id, out),
+                OutboundWork::Enter(id) => self.enter_again(id, out),
+                OutboundWork::TryWay(set) => self.try_way(set, out),
+                OutboundWork::TryEntry => self.try_entry(out),
+                OutboundWork::Check(entry) => self.check(entry, out),
             }
         }
     }
@@ -521,7 +521,7 @@ impl OutboundBridge {
         let Some(transaction) = self.table.get(entry) else { return };
         let places: Vec<_> = (0u8..).zip(&transaction.children).filter(|(_, child)| !child.is_done).collect();
         let places: Vec<_> = places.into_iter().map(|(n, c)| (n, (c.port, c.line), c.operation, c.class)).collect();
-        self.work.push_back(Work::Check(entry));
+        self.work.push_back(OutboundWork::Check(entry));
         for (child, place, operation, class) in places {
             let id = ChildId { entry, child };
             self.gets_on(id, out);
@@ -533,7 +533,7 @@ impl OutboundBridge {
                     && other.is_some_and(Child::may_be_joined)
             };
             match self.locks.lock(place, id, may_join) {
-                LockOutcome::Held => self.work.push_back(Work::Launch(id)),
+                LockOutcome::Held => self.work.push_back(OutboundWork::Launch(id)),
                 LockOutcome::Joined(holder) => self.joined(holder),
                 LockOutcome::Waits(holder) => {
                     let holder = match holder {
@@ -707,7 +707,7 @@ impl OutboundBridge {
         }
         if child.owes_line() {
             child.gives_line_back();
-            self.work.push_back(Work::Launch(id));
+            self.work.push_back(OutboundWork::Launch(id));
             return;
         }
         if child.is_done {
@@ -721,7 +721,7 @@ impl OutboundBridge {
         }
         child.step += 1;
         if child.failed.is_none() && child.step < child.steps.len() {
-            self.work.push_back(Work::Launch(id));
+            self.work.push_back(OutboundWork::Launch(id));
             return;
         }
         let failed = child.failed;
@@ -738,7 +738,7 @@ impl OutboundBridge {
             child.is_done = true;
             child.failed = status.or(child.failed);
         }
-        self.work.push_back(Work::Check(id.entry));
+        self.work.push_back(OutboundWork::Check(id.entry));
     }
 
     /// The line of a child is free; reads that have joined it end with what it has got: the line, or the status that says why it has none.
@@ -764,7 +764,7 @@ impl OutboundBridge {
         }
         if let Some(next) = self.locks.release(place) {
             out.steps.push(BridgeStep::GoesOn { entry: next.entry });
-            self.work.push_back(Work::Launch(next));
+            self.work.push_back(OutboundWork::Launch(next));
         }
         self.drop_empty(place);
         self.line_is_free(place);
@@ -805,7 +805,7 @@ impl OutboundBridge {
         let (key, number, status) = (transaction.key, transaction.number, transaction.status);
         if let PostedRole::Posted { link } = way {
             let flushes = self.posted.performed((source, link), number, status);
-            self.work.extend(flushes.into_iter().map(Work::Check));
+            self.work.extend(flushes.into_iter().map(OutboundWork::Check));
         }
         let Some(transaction) = self.table.get(entry) else { return };
         let has_found = transaction.children.iter().any(|child| child.verdict == Some(CacheVerdict::Hit));
@@ -819,7 +819,7 @@ impl OutboundBridge {
         }
         if let Some(next) = self.queues.performed(key) {
             out.steps.push(BridgeStep::GoesOn { entry: next });
-            self.work.push_back(Work::Activate(next));
+            self.work.push_back(OutboundWork::Activate(next));
         }
     }
 

@@ -33,10 +33,10 @@ pub struct OperationRow {
 }
 
 /// An operation and its row.
-type Row = (Op, CommandAction, AccessKind, Option<Op>);
+type OperationTableRow = (Op, CommandAction, AccessKind, Option<Op>);
 
 /// Operations that are accepted, and those that are refused with an answer.
-const ROWS: [Row; 7] = {
+const ROWS: [OperationTableRow; 7] = {
     use AccessKind::{Atomic, Read, Write};
     use CommandAction::{Flush, Lines, Refused};
     [

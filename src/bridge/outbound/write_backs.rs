@@ -5,7 +5,7 @@
 //! its line; the bytes are read from HBM, MemWr leaves, its Cmp frees line and entry, and whoever waited for the way goes on.
 
 use super::table::{ChildId, MOST_ENTRIES};
-use super::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge, Work};
+use super::{BridgeActor, BridgeOutput, BridgeStep, OutboundBridge, OutboundWork};
 use crate::cache::data::{CachedBlock, PortLine};
 use crate::cache::sector::SectorState;
 use crate::flows::{CoherenceFields, fields};
@@ -242,7 +242,7 @@ impl OutboundBridge {
             self.block_is_empty(block);
         }
         if self.rooms.entry_freed() {
-            self.work.push_back(Work::TryEntry);
+            self.work.push_back(OutboundWork::TryEntry);
         }
         if let Some((place, snoop)) = self.waiting_snoops.pop_front() {
             self.snooped_line(place, snoop.opcode, snoop.bi_tag, out);

@@ -28,7 +28,7 @@ const MOST_DIGITS: usize = 32;
 
 /// What units are.
 #[derive(Debug, Clone)]
-enum Kind {
+enum UnitKind {
     /// A message, in bytes of ascending bits.
     Message(&'static LayoutDef),
     /// Flits of a protocol in a direction, and what its ends have agreed on.
@@ -37,14 +37,14 @@ enum Kind {
 
 /// Units as they are sent.
 #[derive(Debug, Clone)]
-pub(super) struct Reading {
-    kind: Kind,
+pub(super) struct UnitReading {
+    kind: UnitKind,
     units: Vec<Vec<u8>>,
 }
 
 /// What a decoder makes of them.
 pub(super) struct Decoded {
-    kind: Kind,
+    kind: UnitKind,
     pub(super) units: Vec<Vec<u8>>,
     pub(super) forms: Vec<Value>,
     /// Rules that the decoder names.
@@ -55,12 +55,12 @@ pub(super) struct Decoded {
     pub(super) t_fs: u64,
 }
 
-impl Reading {
+impl UnitReading {
     /// Encodes objects: `message LAYOUT` with one object of fields, or `flit PROTOCOL DIR` with flit objects.
     ///
     /// # Errors
     /// What cannot be encoded.
-    pub(super) fn of_objects<'a>(head: &str, lines: impl Iterator<Item = &'a str>) -> Result<Reading, CaseError> {
+    pub(super) fn of_objects<'a>(head: &str, lines: impl Iterator<Item = &'a str>) -> Result<UnitReading, CaseError> {
         let wrong = || CaseError::of(format!("found `{head}`, expected `message LAYOUT` or `flit PROTOCOL DIR`"));
         let forms = lines.map(|line| parse(line).map_err(CaseError::of)).collect::<Result<Vec<_>, _>>()?;
         let words: Vec<&str> = head.split(' ').collect();
@@ -70,7 +70,7 @@ impl Reading {
                 let form = json!({ "layout": name, "fields": forms.first().ok_or_else(wrong)? });
                 let (_, bits) = message_from_json(&form).map_err(CaseError::of)?;
                 let unit = bits.to_le_bytes()[..def.len_bytes()].to_vec();
-                Ok(Reading { kind: Kind::Message(def), units: vec![unit] })
+                Ok(UnitReading { kind: UnitKind::Message(def), units: vec![unit] })
             }
             ["flit", protocol, dir, settings @ ..] => {
                 let dir = [Dir::Down, Dir::Up].into_iter().find(|known| known.name() == *dir).ok_or_else(wrong)?;
@@ -85,7 +85,7 @@ impl Reading {
                     let hex = form["hex"].as_str().unwrap_or_default();
                     units.push(number::bytes_of(hex, "hex").map_err(CaseError::of)?);
                 }
-                Ok(Reading { kind: Kind::Flits((*protocol).to_owned(), dir, settings), units })
+                Ok(UnitReading { kind: UnitKind::Flits((*protocol).to_owned(), dir, settings), units })
             }
             _ => Err(wrong()),
         }
@@ -104,7 +104,7 @@ impl Reading {
     /// # Errors
     /// What is no flit.
     pub(super) fn seal(&mut self) -> Result<(), CaseError> {
-        let Kind::Flits(protocol, ..) = &self.kind else { return Ok(()) };
+        let UnitKind::Flits(protocol, ..) = &self.kind else { return Ok(()) };
         let protocol = protocol.clone();
         let before = self.units.len().checked_sub(2).map_or_else(Vec::new, |at| self.units[at].clone());
         let last = self.last_unit()?;
@@ -117,7 +117,7 @@ impl Reading {
     /// # Errors
     /// Units that are none.
     pub(super) fn decoded(self) -> Result<Decoded, CaseError> {
-        let Reading { kind, mut units } = self;
+        let UnitReading { kind, mut units } = self;
         let t_fs = STEP_FS * units.len() as u64;
         let (mut forms, mut broken, mut said) = (Vec::new(), Vec::new(), Vec::new());
         let mut names = |violations: &[Violation]| {
@@ -128,7 +128,7 @@ impl Reading {
             }
         };
         match &kind {
-            Kind::Message(def) => {
+            UnitKind::Message(def) => {
                 let mut bits = [0; 16];
                 bits[..units[0].len()].copy_from_slice(&units[0]);
                 let bits = u128::from_le_bytes(bits) & (u128::MAX >> (128 - def.bits));
@@ -140,7 +140,7 @@ impl Reading {
                 said.push(format!("{}{}", def.name, fields(form.as_object())));
                 forms.push(form);
             }
-            Kind::Flits(protocol, dir, settings) => {
+            UnitKind::Flits(protocol, dir, settings) => {
                 let options = options(protocol, settings)?;
                 let mut decoder = FlitDecoder::with_options(protocol, *dir, &options).map_err(CaseError::of)?;
                 let mut answers: Vec<_> = units.iter().flat_map(|unit| decoder.read(Ok(unit))).collect();
@@ -254,14 +254,14 @@ pub(super) fn wave(
 ) -> Result<Hub, CaseError> {
     let violation = Violation { rule, at: At::Message, found, expected, text: text.to_owned() };
     match &right.kind {
-        Kind::Message(def) => {
+        UnitKind::Message(def) => {
             let mut wave = MessageWave::new("message");
             for (place, decoded) in [("right", right), ("wrong", wrong)] {
                 wave.message(STEP_FS, place, &json!({ "layout": def.name, "fields": decoded.forms[0] }))?;
             }
             Ok(wave.records(wrong.t_fs, violation))
         }
-        Kind::Flits(protocol, dir, _) => {
+        UnitKind::Flits(protocol, dir, _) => {
             let dir = dir.name();
             let places = [("right", right), ("wrong", wrong)];
             let map: String = places

@@ -19,6 +19,7 @@ use scalepool_fabric::cxl_switch::pbr::route::{
     PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPort, PbrRoutes, PbrSharedPort,
 };
 use scalepool_fabric::cxl_switch::pbr::segments::SegmentTable;
+use scalepool_fabric::cxl_switch::pbr::viral::PbrViral;
 use scalepool_fabric::cxl_switch::{Bindings, CachingDevices, HbrRoutes, PassageRoutes, VppbBinding, VppbBridge};
 use scalepool_fabric::spread::{SpreadGroup, SpreadPolicy, SpreadPort};
 use scalepool_memory::bridge::{BridgeDecoder, BridgeDecoders};
@@ -152,6 +153,7 @@ fn routes(ports: Vec<PbrPort>, tables: Drts, has_cache: bool) -> PbrRoutes {
         seed: 1,
         lost: OrderedSet::new(),
         is_cut: false,
+        viral: PbrViral::default(),
         changes: Vec::new(),
     }
 }

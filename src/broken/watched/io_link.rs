@@ -8,7 +8,7 @@
 //! | `power` | an agent at a device: `gets OPCODE PARAMETER PAYLOAD`; `says`, the next message of its own; `ready`, behind the beginning of both |
 //! | `power_host` | the same at a host: also `asks reset` or `asks flush`, `cache`, a request of CXL.cache that comes, `late`, the time-out of an answer |
 
-use super::{Found, MadeWatched, Seen, Watched};
+use super::{CaseWatcher, Found, LineOutcome, MadeWatched};
 use scalepool_endpoint::event::EndpointEvent;
 use scalepool_endpoint::pm::{PmAgent, PmConfig, PmRequest, PmSide, ResetKind};
 use scalepool_endpoint::tlp::Tlp;
@@ -53,8 +53,8 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
 /// An end, and the flit clock.
 struct Io68(NonFlitEnd, u64);
 
-impl Watched for Io68 {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Io68 {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let framed = |sequence: &str, tlp: &[u8]| {
             let (token, lcrc) = frame_tlp(u16::try_from(number(sequence)?).ok()?, tlp)?;
             Some([&token, tlp, &lcrc].concat())
@@ -86,7 +86,7 @@ impl Watched for Io68 {
         self.1 += 1;
         self.0.receive(&Cxl68Unit::plain(pid::IO, &payload), self.1);
         let found = self.0.take_io_events().into_iter().map(|event| event.violation).next();
-        Seen::judged(said, self.1, found)
+        LineOutcome::judged(said, self.1, found)
     }
 }
 
@@ -96,8 +96,8 @@ struct Credits {
     now: u64,
 }
 
-impl Watched for Credits {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Credits {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let (types, said) = match words {
             ["init", "1"] => ([FcType::InitFc1P, FcType::InitFc1Np, FcType::InitFc1Cpl], "InitFC1 of each kind"),
             ["init", "2"] => ([FcType::InitFc2P, FcType::InitFc2Np, FcType::InitFc2Cpl], "InitFC2 of each kind"),
@@ -105,7 +105,7 @@ impl Watched for Credits {
             ["wait", flits] => {
                 self.now += number(flits)?;
                 let said = format!("{flits} flits pass without a DLLP");
-                return Seen::judged(said, self.now, self.flow.silence(self.now));
+                return LineOutcome::judged(said, self.now, self.flow.silence(self.now));
             }
             _ => return None,
         };
@@ -115,15 +115,15 @@ impl Watched for Credits {
             self.flow.receive(&dllp, self.now)
         };
         let found = types.map(receive).into_iter().flatten().next();
-        Seen::judged(said, self.now, found)
+        LineOutcome::judged(said, self.now, found)
     }
 }
 
 /// A receiver behind a port with port based routing.
 struct PbrLink;
 
-impl Watched for PbrLink {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for PbrLink {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [text] = words else { return None };
         let tlp = bytes(text)?;
         let mut front = Front::default();
@@ -132,15 +132,15 @@ impl Watched for PbrLink {
                 Begin::More(next) => front = next,
                 Begin::Nop | Begin::Header(_) => break,
                 Begin::Unknown(unknown @ UnknownSize::NoPth) => {
-                    return Seen::judged(format!("TLP {text}"), n as u64, Some(unknown.violation(0, &tlp)));
+                    return LineOutcome::judged(format!("TLP {text}"), n as u64, Some(unknown.violation(0, &tlp)));
                 }
                 Begin::Unknown(unknown) => {
                     let found = unknown.violation(DW_BYTES * n, &tlp[DW_BYTES * n..]);
-                    return Seen::judged(format!("TLP {text}"), n as u64, Some(found));
+                    return LineOutcome::judged(format!("TLP {text}"), n as u64, Some(found));
                 }
             }
         }
-        Seen::judged(format!("TLP {text}"), tlp.len() as u64, None)
+        LineOutcome::judged(format!("TLP {text}"), tlp.len() as u64, None)
     }
 }
 
@@ -181,8 +181,8 @@ fn opcode(name: &str) -> Option<PmOpcode> {
     })
 }
 
-impl Watched for Power {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Power {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         self.now += 1;
         let said = match words {
             ["gets", name, parameter, payload] => {
@@ -227,6 +227,6 @@ impl Watched for Power {
             EndpointEvent::Rule(violation) => Some(Found::Violation(violation)),
             _ => None,
         });
-        Some(Seen { said, value: self.now, found })
+        Some(LineOutcome { said, value: self.now, found })
     }
 }

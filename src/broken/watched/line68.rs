@@ -6,7 +6,7 @@
 //! | `ids` | of a link without CXL.io: `ID`, the two bytes of an ID as a number |
 //! | `dvsec` | `VENDOR ID LENGTH` of the header of a DVSEC |
 
-use super::{MadeWatched, Seen, Watched};
+use super::{CaseWatcher, LineOutcome, MadeWatched};
 use scalepool_protocols::cxl::cxl68::lanes::{Block, Cxl68Width, block_bytes, read_blocks};
 use scalepool_protocols::cxl::cxl68::pid::{self, Enabled, PIDS, PidKind};
 use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, PAYLOAD_BYTES};
@@ -16,7 +16,7 @@ use scalepool_protocols::wire::Violation;
 /// All of them.
 pub(super) const ALL: &[(&str, MadeWatched)] = &[
     ("blocks", || Some(Box::new(Line { width: Cxl68Width::new(16)?, bytes: Vec::new(), sets: Vec::new() }))),
-    ("ids", || Some(Box::new(Ids))),
+    ("ids", || Some(Box::new(ProtocolIds))),
     ("dvsec", || Some(Box::new(Dvsec))),
 ];
 
@@ -27,10 +27,10 @@ struct Line {
     sets: Vec<usize>,
 }
 
-impl Watched for Line {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Line {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let size = block_bytes(self.width);
-        let seen = |said: String, value: usize, found| Seen::judged(said, value as u64, found);
+        let seen = |said: String, value: usize, found| LineOutcome::judged(said, value as u64, found);
         let (kind, is_last) = match words {
             ["unit", kind] => (*kind, false),
             ["unit", kind, "eds"] => (*kind, true),
@@ -73,29 +73,29 @@ impl Watched for Line {
 }
 
 /// A receiver of a link on which CXL.io is not enabled.
-struct Ids;
+struct ProtocolIds;
 
-impl Watched for Ids {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for ProtocolIds {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [text] = words else { return None };
         let id = scalepool_forms::number::parse(text).and_then(|value| u16::try_from(value).ok())?;
         let log = pid::receive(id, Enabled { io: false, cachemem: true }).log;
         let found =
             log.map(|log| Violation::at_byte(log.rule(), 0, format!("{id:#06x}"), "an ID of CXL.cachemem", log.text()));
-        Seen::judged(format!("a unit with the ID {id:#06x}"), id.into(), found)
+        LineOutcome::judged(format!("a unit with the ID {id:#06x}"), id.into(), found)
     }
 }
 
 /// A header in configuration space.
 struct Dvsec;
 
-impl Watched for Dvsec {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Dvsec {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [vendor, id, length] = words else { return None };
         let number = |text: &str| scalepool_forms::number::parse(text).and_then(|value| u16::try_from(value).ok());
         let (vendor, dvsec_id, length_bytes) = (number(vendor)?, number(id)?, number(length)?);
         let header = DvsecHeader { vendor, dvsec_id, length_bytes, ..DvsecHeader::default() };
         let said = format!("a DVSEC of vendor {vendor:#06x} with ID {dvsec_id:#x} and {length_bytes} bytes");
-        Seen::judged(said, length_bytes.into(), check_header(&header).into_iter().next())
+        LineOutcome::judged(said, length_bytes.into(), check_header(&header).into_iter().next())
     }
 }

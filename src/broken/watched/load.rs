@@ -5,7 +5,7 @@
 //! | `load` | `INTERNAL EGRESS REDUCTION SAID`, loads 0 to 3: those of the parts, and the one in an answer |
 //! | `share` | of a logical device: `USED LIMIT ALLOCATION LOAD SAID`, bandwidths in 256ths of the device's, the load of the device, and the one in an answer |
 
-use super::{MadeWatched, Seen, Watched};
+use super::{CaseWatcher, LineOutcome, MadeWatched};
 use scalepool_coherence::event::CoherenceEvent;
 use scalepool_coherence::mem::load::{DevLoadParts, Share};
 use scalepool_protocols::cxl::cxl256::code::DevLoad;
@@ -37,25 +37,25 @@ fn named(event: CoherenceEvent) -> Violation {
 /// The parts of a load.
 struct Parts;
 
-impl Watched for Parts {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Parts {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [internal, egress, reduction, said] = numbers(words)?;
         let parts = DevLoadParts { internal: load(internal), egress: load(egress), reduction: load(reduction) };
         let told = format!("internal load {internal}, egress {egress}, reduction {reduction}; the answer says {said}");
-        Seen::judged(told, said.into(), parts.check(load(said)).map(named))
+        LineOutcome::judged(told, said.into(), parts.check(load(said)).map(named))
     }
 }
 
 /// The share of a logical device.
 struct LogicalShare;
 
-impl Watched for LogicalShare {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for LogicalShare {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [used, limit, allocation, total, said] = numbers(words)?;
         let share = Share { limit, allocation, used };
         let told = format!(
             "it uses {used} of an allocation of {allocation} and a limit of {limit}, the device is at load {total}; the answer says {said}"
         );
-        Seen::judged(told, said.into(), share.check(load(total), load(said)).map(named))
+        LineOutcome::judged(told, said.into(), share.check(load(total), load(said)).map(named))
     }
 }

@@ -8,7 +8,7 @@
 //! | `preset` | `FIELD`, which is too small in a preset of DDR4 |
 //! | `trace` | a line of a command trace of DDR4 |
 
-use super::{Found, MadeWatched, Seen, Watched};
+use super::{CaseWatcher, Found, LineOutcome, MadeWatched};
 use scalepool_memory::dram::{preset, trace};
 use scalepool_nodes::cxl::pool::agent::{PoolAgent, PoolCommand, PoolOutput, RemovalOption};
 use scalepool_nodes::cxl::pool::ranges::{MemorySet, PoolRange};
@@ -23,7 +23,7 @@ use scalepool_protocols::wire::{At, Violation};
 /// All of them.
 pub(super) const ALL: &[(&str, MadeWatched)] = &[
     ("pool", || Some(Box::new(PoolWatch::new(ranges(), (0..3).collect())))),
-    ("pool_manager", || Some(Box::new(Manager(PoolAgent::new(ranges(), 4, MemorySet::one(3), 8))))),
+    ("pool_manager", || Some(Box::new(PoolManager(PoolAgent::new(ranges(), 4, MemorySet::one(3), 8))))),
     ("pages", || Some(Box::new(MigrationWatch::new(2 * COPY_BLOCK_BYTES, [4; 3], true)))),
     ("preset", || Some(Box::new(Preset))),
     ("trace", || Some(Box::new(Trace))),
@@ -43,9 +43,9 @@ fn named(rule: &'static str, found: String, expected: &str) -> Found {
     Found::Violation(Violation { rule, at: At::Message, found, expected: expected.to_owned(), text })
 }
 
-fn of_pool(said: String, value: u64, finding: Option<PoolFinding>) -> Option<Seen> {
+fn of_pool(said: String, value: u64, finding: Option<PoolFinding>) -> Option<LineOutcome> {
     let found = finding.map(|PoolFinding { rule, found, expected }| named(rule, found, expected));
-    Some(Seen { said, value, found })
+    Some(LineOutcome { said, value, found })
 }
 
 /// A line that has one byte everywhere.
@@ -57,8 +57,8 @@ fn line(word: &str) -> Option<Option<PoolLine>> {
     })
 }
 
-impl Watched for PoolWatch {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for PoolWatch {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let number = |word: &&str| word.parse::<usize>().ok();
         let id = number(words.get(1)?)?;
         let bytes = |word: &str| match word {
@@ -105,10 +105,10 @@ fn removal(word: &str) -> Option<RemovalOption> {
     }
 }
 
-struct Manager(PoolAgent);
+struct PoolManager(PoolAgent);
 
-impl Watched for Manager {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for PoolManager {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let memory: usize = words.get(1)?.parse().ok().filter(|memory| *memory < 4)?;
         let (said, command) = match words {
             ["insert", _] => (format!("memory {memory} is plugged in"), PoolCommand::Insert(memory)),
@@ -144,8 +144,8 @@ fn copied(byte: &str) -> Option<CopyLines> {
     Some(vec![([byte.parse().ok()?; 64], is_bad)])
 }
 
-impl Watched for MigrationWatch {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for MigrationWatch {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let page = |word: &str| word.parse::<u32>().ok();
         let source = |word: &str| word.parse::<u16>().ok();
         let frames = |word: &str| page(word).map(|first| (first, first + 1));
@@ -196,7 +196,7 @@ impl Watched for MigrationWatch {
         };
         let finding = self.see(event);
         let found = finding.map(|finding| named(finding.rule, in_words(&finding.found), finding.expected));
-        Some(Seen { said, value: 0, found })
+        Some(LineOutcome { said, value: 0, found })
     }
 }
 
@@ -209,8 +209,8 @@ fn in_words(found: &str) -> String {
 
 struct Preset;
 
-impl Watched for Preset {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Preset {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [field] = words else { return None };
         let mut one = *preset::find("ddr4_3200aa")?;
         match *field {
@@ -226,14 +226,14 @@ impl Watched for Preset {
             let (found, expected) = text.split_once(", expected ").unwrap_or((&text, "a preset that can be"));
             named("MEM-PRE-09", format!("{field}: {}", found.trim_start_matches("found ")), expected)
         });
-        Some(Seen { said, value: 0, found })
+        Some(LineOutcome { said, value: 0, found })
     }
 }
 
 struct Trace;
 
-impl Watched for Trace {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Trace {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let line = words.join(" ");
         let read = trace::read_line(&line, preset::find("ddr4_3200aa")?);
         let found = read.err().map(|text| {
@@ -241,6 +241,6 @@ impl Watched for Trace {
             let (found, expected) = text.split_once(", expected ").unwrap_or((&text, "a command"));
             named("MEM-TRC-01", found.trim_start_matches("found ").to_owned(), expected)
         });
-        Some(Seen { said: line, value: 0, found })
+        Some(LineOutcome { said: line, value: 0, found })
     }
 }

@@ -12,7 +12,7 @@
 //! | `root_port` | `timeout`, `down`, `clear OPEN` |
 //! | `timeouts` | `capability RANGES`, `control CODE RANGES` |
 
-use super::{MadeWatched, Seen, Watched};
+use super::{CaseWatcher, LineOutcome, MadeWatched};
 use scalepool_fabric::cxl_switch::hot_plug::PortStep;
 use scalepool_fabric::cxl_switch::plug_watch::PlugWatch;
 use scalepool_fabric::cxl_switch::{
@@ -28,13 +28,13 @@ use scalepool_protocols::cxl::message::{Class, MessageForm};
 
 /// All of them.
 pub(super) const ALL: &[(&str, MadeWatched)] = &[
-    ("ports", || Some(Box::new(Ports::new()?))),
+    ("ports", || Some(Box::new(PluggedPorts::new()?))),
     ("credits", || Some(Box::new(HopCredits::new(4, 2, &[0; 2]).ok()?))),
     ("cut_through", || Some(Box::new(CutThrough::default()))),
     ("room", || Some(Box::new(RoomLedger::new(1, 1, 1, 2)))),
     ("reserved", || Some(Box::new(Reserved))),
     ("manager", || Some(Box::new(ManagerPort))),
-    ("modes", || Some(Box::new(Modes::default()))),
+    ("modes", || Some(Box::new(PortModes::default()))),
     ("root_port", || {
         let control = IsolationControl { on_timeout: true, on_link_down: false };
         Some(Box::new(RootPortIsolation::new(control)))
@@ -51,15 +51,15 @@ fn small(text: &str) -> Option<u8> {
 }
 
 /// Downstream ports that come and go.
-struct Ports(PlugWatch);
+struct PluggedPorts(PlugWatch);
 
-impl Ports {
-    fn new() -> Option<Ports> {
+impl PluggedPorts {
+    fn new() -> Option<PluggedPorts> {
         let mut bindings = Bindings::new(2, 3, 3);
         for (vcs, vppb, port, ld) in [(0, 1, 1, None), (0, 2, 2, Some(0)), (1, 2, 2, Some(1))] {
             bindings.bind(VppbBinding { vcs, vppb, port, ld }).ok()?;
         }
-        Some(Ports(PlugWatch::new(&bindings, &OrderedSet::from([2]), 100)))
+        Some(PluggedPorts(PlugWatch::new(&bindings, &OrderedSet::from([2]), 100)))
     }
 }
 
@@ -83,8 +83,8 @@ fn port_step(name: &str, vppb: Option<(usize, usize)>) -> Option<PortStep> {
     all.into_iter().find(|step| step.name().strip_prefix("plug_") == Some(name))
 }
 
-impl Watched for Ports {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for PluggedPorts {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let parse = |word: &str| word.parse::<usize>().ok();
         let binding = |[vcs, vppb, port, ld]: [&str; 4]| {
             Some(VppbBinding { vcs: parse(vcs)?, vppb: parse(vppb)?, port: parse(port)?, ld: ld.parse().ok() })
@@ -120,33 +120,37 @@ impl Watched for Ports {
             _ => return None,
         };
         let found = if words == ["settle"] { self.0.settle(0) } else { self.0.take() };
-        Seen::judged(said, value, found.into_iter().next())
+        LineOutcome::judged(said, value, found.into_iter().next())
     }
 }
 
-impl Watched for HopCredits {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for HopCredits {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [word, count] = words else { return None };
         let ld = small(count)?;
         match *word {
-            "comes" => Seen::tried(format!("a message for logical device {ld} comes"), ld.into(), self.comes(ld)),
-            "leaves" => Seen::tried(format!("a message for logical device {ld} leaves"), ld.into(), self.leaves(ld)),
-            "returned" => Seen::tried(
+            "comes" => {
+                LineOutcome::tried(format!("a message for logical device {ld} comes"), ld.into(), self.comes(ld))
+            }
+            "leaves" => {
+                LineOutcome::tried(format!("a message for logical device {ld} leaves"), ld.into(), self.leaves(ld))
+            }
+            "returned" => LineOutcome::tried(
                 format!("the link below returns the credit of logical device {ld}"),
                 ld.into(),
                 self.returned(ld),
             ),
             "above" => {
                 let said = format!("the link above has got {count} credits back");
-                Seen::judged(said, ld.into(), self.judge(ld.into()))
+                LineOutcome::judged(said, ld.into(), self.judge(ld.into()))
             }
             _ => None,
         }
     }
 }
 
-impl Watched for CutThrough {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for CutThrough {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [way, part] = words else { return None };
         let is_last = part.starts_with("last-");
         let is_bad = match part.strip_prefix("last-").unwrap_or(part) {
@@ -160,20 +164,20 @@ impl Watched for CutThrough {
         match *way {
             "comes" => {
                 self.comes(one);
-                Seen::judged(said, is_bad.into(), None)
+                LineOutcome::judged(said, is_bad.into(), None)
             }
-            "leaves" => Seen::judged(said, is_bad.into(), self.leaves(one)),
+            "leaves" => LineOutcome::judged(said, is_bad.into(), self.leaves(one)),
             _ => None,
         }
     }
 }
 
-impl Watched for RoomLedger {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for RoomLedger {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         match words {
-            ["take"] => Seen::judged("a message takes a place of the queue", 1, self.take((0, 0, 0))),
-            ["back"] => Seen::judged("a place of the queue is given back", 0, self.give_back((0, 0, 0))),
-            ["rest"] => Seen::judged("nothing is in the switch", 0, self.astray().into_iter().next()),
+            ["take"] => LineOutcome::judged("a message takes a place of the queue", 1, self.take((0, 0, 0))),
+            ["back"] => LineOutcome::judged("a place of the queue is given back", 0, self.give_back((0, 0, 0))),
+            ["rest"] => LineOutcome::judged("nothing is in the switch", 0, self.astray().into_iter().next()),
             _ => None,
         }
     }
@@ -181,8 +185,8 @@ impl Watched for RoomLedger {
 
 struct Reserved;
 
-impl Watched for Reserved {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Reserved {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [class, from, to, came, left] = words else { return None };
         let class = Class::ALL.into_iter().find(|one| one.name().replace(' ', "_").to_lowercase() == *class)?;
         let form = |name: &str| {
@@ -196,14 +200,14 @@ impl Watched for Reserved {
         let bits = |text: &str| scalepool_forms::number::parse(text);
         let said = format!("a {} with header {came} leaves with {left}", class.name());
         let found = judge_reserved(class, [form(from)?, form(to)?], [bits(came)?, bits(left)?]);
-        Seen::judged(said, bits(left)? as u64, found)
+        LineOutcome::judged(said, bits(left)? as u64, found)
     }
 }
 
 struct ManagerPort;
 
-impl Watched for ManagerPort {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for ManagerPort {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [protocol, state] = words else { return None };
         let of = match *protocol {
             "io" => PortProtocol::Io,
@@ -212,18 +216,18 @@ impl Watched for ManagerPort {
             _ => return None,
         };
         let said = format!("the manager sends CXL.{protocol} to a port that is {state}");
-        Seen::judged(said, (*state == "bound").into(), judge_manager(of, *state == "bound"))
+        LineOutcome::judged(said, (*state == "bound").into(), judge_manager(of, *state == "bound"))
     }
 }
 
 #[derive(Default)]
-struct Modes {
+struct PortModes {
     modes: DspModes,
     bound: Vec<VppbBinding>,
 }
 
-impl Watched for Modes {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for PortModes {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [port, vcs, mode] = words else { return None };
         let (port, vcs) = (port.parse().ok()?, vcs.parse().ok()?);
         self.modes.set(
@@ -237,27 +241,27 @@ impl Watched for Modes {
         );
         self.bound.push(VppbBinding { vcs, vppb: self.bound.len(), port, ld: None });
         let of = if *mode == "rcd" { " with a device of CXL 1.1" } else { "" };
-        Seen::tried(format!("dsp[{port}] of VCS {vcs} comes up{of}"), port as u64, self.modes.check(&self.bound))
+        LineOutcome::tried(format!("dsp[{port}] of VCS {vcs} comes up{of}"), port as u64, self.modes.check(&self.bound))
     }
 }
 
-impl Watched for RootPortIsolation {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for RootPortIsolation {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let said = |port: &RootPortIsolation, what: &str| {
             format!("{what}: {}", if port.is_isolated() { "isolated" } else { "in use" })
         };
         match words {
             ["timeout"] => {
                 self.timed_out();
-                Seen::judged(said(self, "a request times out"), 1, None)
+                LineOutcome::judged(said(self, "a request times out"), 1, None)
             }
             ["down"] => {
                 self.link_down();
-                Seen::judged(said(self, "the link goes down"), 2, None)
+                LineOutcome::judged(said(self, "the link goes down"), 2, None)
             }
             ["clear", open] => {
                 let cleared = self.clear(open.parse().ok()?);
-                Seen::tried(format!("software clears the status with {open} requests open"), 0, cleared)
+                LineOutcome::tried(format!("software clears the status with {open} requests open"), 0, cleared)
             }
             _ => None,
         }
@@ -266,21 +270,21 @@ impl Watched for RootPortIsolation {
 
 struct Timeouts;
 
-impl Watched for Timeouts {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Timeouts {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         match words {
             ["capability", ranges] => {
                 let mem_ranges = small(ranges)?;
                 let capability = TimeoutIsolationCapability { mem_ranges, ..Default::default() };
                 let said = format!("a port has the set {ranges} of ranges");
-                Seen::tried(said, mem_ranges.into(), capability_register(capability))
+                LineOutcome::tried(said, mem_ranges.into(), capability_register(capability))
             }
             ["control", code, ranges] => {
                 let capability = TimeoutIsolationCapability { mem_ranges: small(ranges)?, ..Default::default() };
                 let mem_timeout = TimeoutCode(small(code)?);
                 let control = TimeoutIsolationControl { mem_timeout, ..Default::default() };
                 let said = format!("code {code} is written at a port with the set {ranges} of ranges");
-                Seen::tried(said, mem_timeout.0.into(), control_register(control, capability))
+                LineOutcome::tried(said, mem_timeout.0.into(), control_register(control, capability))
             }
             _ => None,
         }

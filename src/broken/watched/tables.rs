@@ -14,7 +14,7 @@
 //! | `dsar` | `SOURCE BIT`, source being `device`, `gfd`, `host`, `above-gfd` or `peers` |
 //! | `decoder` | of a device: `BASE SIZE` in bytes |
 
-use super::{MadeWatched, Seen, Watched};
+use super::{CaseWatcher, LineOutcome, MadeWatched};
 use scalepool_fabric::cxl_switch::pbr::drt::Drts;
 use scalepool_fabric::cxl_switch::pbr::management::crawl;
 use scalepool_fabric::cxl_switch::pbr::segments::SEGMENT_BYTES;
@@ -34,8 +34,8 @@ const PORTS: usize = 3;
 pub(super) const ALL: &[(&str, MadeWatched)] = &[
     ("pids", || Some(Box::new(Pids::default()))),
     ("routing_table", || Some(Box::new(Drt::new(PORTS, &Rgt::default())))),
-    ("groups", || Some(Box::new(Groups))),
-    ("identity", || Some(Box::new(Identity))),
+    ("groups", || Some(Box::new(MulticastGroups))),
+    ("identity", || Some(Box::new(VendorIdentity))),
     ("segments", || Some(Box::new(Segments::default()))),
     ("peers", || Some(Box::new(Peers))),
     ("cache_ids", || Some(Box::new(CacheIdEdge::default()))),
@@ -57,8 +57,8 @@ fn pid(text: &str) -> Option<PbrPid> {
 #[derive(Default)]
 struct Pids(Vec<(PidHolder, PbrPid)>);
 
-impl Watched for Pids {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Pids {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         match words {
             ["give", who, given] => {
                 let number = number(given)?;
@@ -74,30 +74,30 @@ impl Watched for Pids {
                 if let Ok(pid) = pid {
                     self.0.push((holder, pid));
                 }
-                Seen::tried(format!("{holder} gets the PID {given}"), number, pid)
+                LineOutcome::tried(format!("{holder} gets the PID {given}"), number, pid)
             }
             ["check"] => {
                 let needed = [PidHolder::Manager, PidHolder::Switch(0), PidHolder::Host(0)];
-                Seen::tried("the PIDs are compared", 0, judge_pids(&needed, &self.0))
+                LineOutcome::tried("the PIDs are compared", 0, judge_pids(&needed, &self.0))
             }
             _ => None,
         }
     }
 }
 
-impl Watched for Drt {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Drt {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let ["set", first, port] = words else { return None };
         let (first, port) = (number(first)? as usize, u8::try_from(number(port)?).ok()?);
         let said = format!("Set: DPID {first:#05x} leaves at port {port}");
-        Seen::tried(said, port.into(), self.set(first, &[DrtEntry::Port(port)]))
+        LineOutcome::tried(said, port.into(), self.set(first, &[DrtEntry::Port(port)]))
     }
 }
 
-struct Groups;
+struct MulticastGroups;
 
-impl Watched for Groups {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for MulticastGroups {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [primary, secondary] = words else { return None };
         let ports = |count: &str| {
             let port = |port| SpreadPort { port, links: 1 };
@@ -106,7 +106,7 @@ impl Watched for Groups {
         let said = format!("a routing group has {primary} primary and {secondary} secondary ports");
         let (primary, secondary) = (ports(primary)?, ports(secondary)?);
         let count = (primary.len() + secondary.len()) as u64;
-        Seen::tried(
+        LineOutcome::tried(
             said,
             count,
             Rgt::new(vec![SpreadGroup { primary, secondary, policy: SpreadPolicy::Random, mix: 0 }]),
@@ -114,15 +114,15 @@ impl Watched for Groups {
     }
 }
 
-struct Identity;
+struct VendorIdentity;
 
-impl Watched for Identity {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for VendorIdentity {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [drts, groups, modes] = words else { return None };
         let said = format!("Identify: {drts} routing tables, {groups} routing groups, modes {modes}");
         let modes = u8::try_from(number(modes)?).ok()?;
         let identity = PbrIdentity { drts: number(drts)? as usize, groups: number(groups)? as usize, modes };
-        Seen::tried(said, modes.into(), identity.check())
+        LineOutcome::tried(said, modes.into(), identity.check())
     }
 }
 
@@ -133,25 +133,25 @@ struct Segments {
     access: AccessVector,
 }
 
-impl Watched for Segments {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Segments {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         const BASE: u64 = 16 * SEGMENT_BYTES;
         match words {
             ["table", code, depth] => {
                 let made =
                     SegmentTable::new(BASE, 2 * BASE, u8::try_from(number(code)?).ok()?, number(depth)? as usize);
                 self.table = made.as_ref().ok().cloned();
-                Seen::tried(format!("a table with {depth} segments of code {code}"), number(depth)?, made)
+                LineOutcome::tried(format!("a table with {depth} segments of code {code}"), number(depth)?, made)
             }
             ["enable", one] => {
                 self.access.set(pid(one)?, true);
-                Seen::judged(format!("the access vector enables PID {one}"), number(one)?, None)
+                LineOutcome::judged(format!("the access vector enables PID {one}"), number(one)?, None)
             }
             ["set", entry, pids @ ..] => {
                 let dpids = pids.iter().map(|one| pid(one)).collect::<Option<Vec<_>>>()?;
                 let entry = number(entry)? as usize;
                 let set = self.table.as_mut()?.set(entry, 256, &dpids, &self.access);
-                Seen::tried(format!("entry {entry} leads to {}", pids.join(", ")), entry as u64, set)
+                LineOutcome::tried(format!("entry {entry} leads to {}", pids.join(", ")), entry as u64, set)
             }
             _ => None,
         }
@@ -160,8 +160,8 @@ impl Watched for Segments {
 
 struct Peers;
 
-impl Watched for Peers {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Peers {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [requester, target] = words else { return None };
         let end = |word: &str, number: &str| {
             let is_edge_dsp = !word.ends_with("-inner");
@@ -176,23 +176,23 @@ impl Watched for Peers {
             Some(PeerEnd { kind, is_edge_dsp, pid: pid(number)? })
         };
         let asked = end(requester, "0x100")?.may_ask(&end(target, "0x101")?);
-        Seen::tried(format!("PID 0x100 asks PID 0x101 for CXL.mem: {requester} to {target}"), 0, asked)
+        LineOutcome::tried(format!("PID 0x100 asks PID 0x101 for CXL.mem: {requester} to {target}"), 0, asked)
     }
 }
 
-impl Watched for CacheIdEdge {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for CacheIdEdge {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let id = u8::try_from(number(words.get(1)?)?).ok()?;
         match words {
             ["assign", _, of] => {
-                Seen::tried(format!("CacheID {id} is assigned to PID {of}"), 1, self.assign(id, pid(of)?))
+                LineOutcome::tried(format!("CacheID {id} is assigned to PID {of}"), 1, self.assign(id, pid(of)?))
             }
             ["acknowledged", _, of] => {
                 let acknowledged = self.acknowledged(CacheIdUpdate { cache_id: id, pid: Some(pid(of)?) });
-                Seen::tried(format!("the other edge acknowledges CacheID {id}"), 2, acknowledged)
+                LineOutcome::tried(format!("the other edge acknowledges CacheID {id}"), 2, acknowledged)
             }
-            ["release", _] => Seen::tried(format!("CacheID {id} is released"), 3, self.release(id)),
-            ["sends", _] => Seen::judged(format!("a message with CacheID {id} is sent"), 4, self.judge(id)),
+            ["release", _] => LineOutcome::tried(format!("CacheID {id} is released"), 3, self.release(id)),
+            ["sends", _] => LineOutcome::judged(format!("a message with CacheID {id} is sent"), 4, self.judge(id)),
             _ => None,
         }
     }
@@ -208,30 +208,30 @@ impl Crawl {
     }
 }
 
-impl Watched for Crawl {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Crawl {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [to, tunnels] = words else { return None };
         let said = format!("a crawl to PID {to} in {tunnels} tunnels");
-        Seen::tried(said, number(to)?, crawl(&self.0, 0, pid(to)?, number(tunnels)? as usize))
+        LineOutcome::tried(said, number(to)?, crawl(&self.0, 0, pid(to)?, number(tunnels)? as usize))
     }
 }
 
 struct Containment;
 
-impl Watched for Containment {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Containment {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [way, state] = words else { return None };
         let (is_only, is_contained) = (*way == "only", *state == "contained");
         let link = if is_only { "the only way to the manager" } else { "one of several ways" };
         let said = format!("an uncorrectable error at an inter-switch link that is {link}: the link is {state}");
-        Seen::judged(said, is_contained.into(), judge_containment(is_only, is_contained))
+        LineOutcome::judged(said, is_contained.into(), judge_containment(is_only, is_contained))
     }
 }
 
 struct Dsar;
 
-impl Watched for Dsar {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Dsar {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [source, bit] = words else { return None };
         let (source, name) = match *source {
             "device" => (TlpSource::EdgeDsp, "the edge port of a device"),
@@ -242,7 +242,7 @@ impl Watched for Dsar {
             _ => return None,
         };
         let dsar = number(bit)? == 1;
-        Seen::judged(
+        LineOutcome::judged(
             format!("a TLP from {name} with DSAR {bit}"),
             dsar.into(),
             source.judge(&Pth { dsar, ..Pth::default() }),
@@ -252,12 +252,12 @@ impl Watched for Dsar {
 
 struct Decoder;
 
-impl Watched for Decoder {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Decoder {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [base, size] = words else { return None };
         let said = format!("a decoder for {size} bytes from {base} on");
         let (base, size, ways, granularity) = (number(base)?, number(size)?, HdmWays::Ways1, HdmGranularity::Bytes256);
         let setup = HdmDecoderSetup { base, size, ways, granularity, lock: true, targets: Vec::new(), skip: 0 };
-        Seen::tried(said, base, setup.writes(DecoderOwner::Device, 0))
+        LineOutcome::tried(said, base, setup.writes(DecoderOwner::Device, 0))
     }
 }

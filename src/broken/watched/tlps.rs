@@ -11,7 +11,7 @@
 //! | `strict`, `relaxed` | by a policy: `waits KIND TAG`, kinds being `posted`, `read`, `write` and `completion`; `leaves TAG`, or `none`, with the kinds for which there is no room |
 //! | `verdicts` | of a flit with one bit error: what the pattern says and what the bytes say, `good` or `bad` |
 
-use super::{MadeWatched, Seen, Watched};
+use super::{CaseWatcher, LineOutcome, MadeWatched};
 use scalepool_link::bit_errors::judge_verdict;
 use scalepool_link::cxlio::order::judge;
 use scalepool_link::cxlio::queue::Queues;
@@ -32,8 +32,8 @@ pub(super) const ALL: &[(&str, MadeWatched)] = &[
     ("release", || Some(Box::new(ResetWatch::default()))),
     ("prefixes", || Some(Box::new(Prefixes))),
     ("layers", || Some(Box::new(Layers))),
-    ("strict", || Some(Box::new(Waiting::new(IoOrder::STRICT)))),
-    ("relaxed", || Some(Box::new(Waiting::new(IoOrder::RELAXED)))),
+    ("strict", || Some(Box::new(WaitingTlps::new(IoOrder::STRICT)))),
+    ("relaxed", || Some(Box::new(WaitingTlps::new(IoOrder::RELAXED)))),
     ("verdicts", || Some(Box::new(Verdicts))),
 ];
 
@@ -41,41 +41,41 @@ fn number(text: &str) -> Option<u64> {
     scalepool_forms::number::parse(text).and_then(|value| u64::try_from(value).ok())
 }
 
-impl Watched for ContactWatch {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for ContactWatch {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let ["tlp", spid, dpid] = words else { return None };
         let pid = |text: &str| u16::try_from(number(text)?).ok();
         let header = Pth { spid: pid(spid)?, dpid: pid(dpid)?, ..Pth::default() };
         let said = format!("a TLP with SPID {spid} and DPID {dpid} comes over the link");
-        Seen::judged(said, number(dpid)?, self.judge(&header, None))
+        LineOutcome::judged(said, number(dpid)?, self.judge(&header, None))
     }
 }
 
-impl Watched for StreamWatch {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for StreamWatch {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [way, other] = words else { return None };
         let stream = usize::from(*way == "down");
         let is_ready = *other == "ready";
         let of_other = if is_ready { "one of the other stream is ready" } else { "none of the other stream waits" };
         let said = format!("a TLP that goes {way} leaves, {of_other}");
-        Seen::judged(said, stream as u64, self.leaves(stream, is_ready))
+        LineOutcome::judged(said, stream as u64, self.leaves(stream, is_ready))
     }
 }
 
 struct Unroutable;
 
-impl Watched for Unroutable {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Unroutable {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [option, place, end] = words else { return None };
         let is_completed = *end == "completed";
         let said = format!("a request without a way is {end} at the {place} switch, `ur_on_unknown` is {option}");
         let found = judge_unroutable(*option == "on", *place == "first", is_completed);
-        Seen::judged(said, is_completed.into(), found)
+        LineOutcome::judged(said, is_completed.into(), found)
     }
 }
 
-impl Watched for ResetWatch {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for ResetWatch {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         /// From one release to the next, and what a fabric delays \[cycles of 1 ms\].
         const INTERVAL: (u64, u64) = (10, 1);
         let [word, cycle] = words else { return None };
@@ -86,14 +86,18 @@ impl Watched for ResetWatch {
             _ => return None,
         };
         let now = number(cycle)?;
-        Seen::judged(format!("{word} comes to the virtual port at {cycle} ms"), now, self.judge(message, now, INTERVAL))
+        LineOutcome::judged(
+            format!("{word} comes to the virtual port at {cycle} ms"),
+            now,
+            self.judge(message, now, INTERVAL),
+        )
     }
 }
 
 struct Prefixes;
 
-impl Watched for Prefixes {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Prefixes {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [link, ld] = words else { return None };
         let is_shared = *link == "shared";
         let device = if is_shared { "several logical devices" } else { "one logical device" };
@@ -102,19 +106,19 @@ impl Watched for Prefixes {
             Some(ld) => format!("a TLP with LD-ID {ld} comes on the link of a device with {device}"),
             None => format!("a TLP without an LD-ID comes on the link of a device with {device}"),
         };
-        Seen::judged(said, ld_id.map_or(0, |ld| u64::from(ld) + 1), judge_prefix(is_shared, ld_id))
+        LineOutcome::judged(said, ld_id.map_or(0, |ld| u64::from(ld) + 1), judge_prefix(is_shared, ld_id))
     }
 }
 
 struct Layers;
 
-impl Watched for Layers {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Layers {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [count] = words else { return None };
         let layers = number(count)? as usize;
         let mut found = ConfigWalkResult::default();
         found.layers = layers;
-        Seen::judged(
+        LineOutcome::judged(
             format!("a host finds {count} switches one below the other"),
             layers as u64,
             judge_layers(&found, EDGE_LAYERS),
@@ -123,14 +127,14 @@ impl Watched for Layers {
 }
 
 /// TLPs that wait for a link, by a policy.
-struct Waiting {
+struct WaitingTlps {
     order: IoOrder,
     queues: Queues,
 }
 
-impl Waiting {
-    fn new(order: IoOrder) -> Waiting {
-        Waiting { order, queues: Queues::new(order) }
+impl WaitingTlps {
+    fn new(order: IoOrder) -> WaitingTlps {
+        WaitingTlps { order, queues: Queues::new(order) }
     }
 }
 
@@ -155,13 +159,13 @@ fn tlp(kind: &str, tag: u8) -> Option<IoTlp> {
     IoTlp::new(IoTlpForm::NonFlit, bytes).ok()
 }
 
-impl Watched for Waiting {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for WaitingTlps {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         match words {
             ["waits", kind, tag] => {
                 let number = u8::try_from(number(tag)?).ok()?;
                 self.queues.push(tlp(kind, number)?);
-                Seen::judged(format!("a {kind} with tag {tag} waits"), number.into(), None)
+                LineOutcome::judged(format!("a {kind} with tag {tag} waits"), number.into(), None)
             }
             ["leaves", tag, full @ ..] => {
                 let tagged = |n: &usize| self.queues.order(*n).map(|order| u64::from(order.tag)) == number(tag);
@@ -178,7 +182,7 @@ impl Watched for Waiting {
                 let room =
                     if full.is_empty() { String::new() } else { format!(", without room for {}", full.join(", ")) };
                 let what = chosen.map_or("nothing leaves".to_owned(), |_| format!("tag {tag} leaves"));
-                Seen::judged(format!("{what}{room}"), 0, found)
+                LineOutcome::judged(format!("{what}{room}"), 0, found)
             }
             _ => None,
         }
@@ -187,19 +191,19 @@ impl Watched for Waiting {
 
 struct Verdicts;
 
-impl Watched for Verdicts {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for Verdicts {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let [pattern, bytes] = words else { return None };
-        let found = judge_verdict(&Verdict(pattern), &Verdict(bytes));
-        Seen::judged(format!("the pattern of the errors says {pattern}, the bytes say {bytes}"), 0, found)
+        let found = judge_verdict(&FlitVerdict(pattern), &FlitVerdict(bytes));
+        LineOutcome::judged(format!("the pattern of the errors says {pattern}, the bytes say {bytes}"), 0, found)
     }
 }
 
 /// Said of a flit.
 #[derive(PartialEq)]
-struct Verdict<'a>(&'a str);
+struct FlitVerdict<'a>(&'a str);
 
-impl std::fmt::Debug for Verdict<'_> {
+impl std::fmt::Debug for FlitVerdict<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.0)
     }

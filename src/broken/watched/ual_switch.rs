@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `ual_switch` | of four ports, of which port 1 may not send to accelerator 2: `takes PORT KIND SRC DST TAG VC` and `sends ..`, kinds being `request` and `response`; `end` |
 
-use super::{MadeWatched, Seen, Watched};
+use super::{CaseWatcher, LineOutcome, MadeWatched};
 use scalepool_fabric::ualink_switch::{UalPassageWatch, UalRoutes};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
@@ -24,10 +24,10 @@ pub(super) const ALL: &[(&str, MadeWatched)] = &[("ual_switch", || {
     Some(Box::new(UalPassageWatch::new(routes)))
 })];
 
-impl Watched for UalPassageWatch {
-    fn line(&mut self, words: &[&str]) -> Option<Seen> {
+impl CaseWatcher for UalPassageWatch {
+    fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         if words == ["end"] {
-            return Seen::judged("nothing more passes", 0, self.finish().into_iter().next());
+            return LineOutcome::judged("nothing more passes", 0, self.finish().into_iter().next());
         }
         let [way, port, kind, src, dst, tag, vchan] = words else { return None };
         let number = |text: &str| scalepool_forms::number::parse(text).and_then(|value| u16::try_from(value).ok());
@@ -43,9 +43,9 @@ impl Watched for UalPassageWatch {
         match *way {
             "takes" => {
                 self.comes(port, &transfer);
-                Seen::judged(said, tag.into(), None)
+                LineOutcome::judged(said, tag.into(), None)
             }
-            "sends" => Seen::judged(said, tag.into(), self.leaves(port, &transfer)),
+            "sends" => LineOutcome::judged(said, tag.into(), self.leaves(port, &transfer)),
             _ => None,
         }
     }

@@ -28,8 +28,8 @@ pub fn check_unit(protocol: CapiProtocol, unit: &[u8]) -> Result<(), Failure> {
 }
 
 /// Keys of an interface of plain flits.
-const OF_PLAIN_FLITS: [&str; 6] =
-    ["transactions", "all_writers_seen", "unique_tags", "answer_flits", "coherence", "messages"];
+const OF_PLAIN_FLITS: [&str; 7] =
+    ["transactions", "all_writers_seen", "unique_tags", "answer_flits", "coherence", "messages", "coverage"];
 
 /// Everything that was said when the end was made.
 #[derive(Debug, Clone)]

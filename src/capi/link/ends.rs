@@ -14,6 +14,7 @@ use scalepool::link::fault::WireUnit;
 use scalepool::link::health::LinkHealth;
 use scalepool::link::health::liveness::LinkWait;
 use scalepool::link::hook::{Direction, Hooks};
+use scalepool::link::link_coverage::LinkCoverage;
 use scalepool::link::port::LinkEnd;
 use scalepool::link::protocol::LinkProtocol;
 use scalepool::link::ualink::client::Client;
@@ -410,7 +411,8 @@ where
 /// The end that a configuration asks for.
 pub fn end_of(config: &CapiEndConfig) -> Result<Box<dyn AnyEnd>, Failure> {
     if let Some(form) = config.plain_form() {
-        return Ok(Box::new(PlainEnd::new(form, config.dir, config.protocol.name())));
+        let covered = config.protocol.messages().filter(|_| config.coverage).map(LinkCoverage::new);
+        return Ok(Box::new(PlainEnd::new(form, config.dir, config.protocol.name(), covered)));
     }
     let CapiProtocol::Link(protocol) = config.protocol else { return Ok(Box::new(cxl_io_end(config)?)) };
     Ok(match protocol {

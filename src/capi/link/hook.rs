@@ -5,7 +5,7 @@
 //! Hooks at the ports of a simulation are in [`crate::sim::hook`].
 
 use super::protocol::CapiProtocol;
-use super::{LINKS, Link, Part, SP_RX, SP_TX};
+use super::{LINKS, LinkHandle, LinkRole, SP_RX, SP_TX};
 use crate::call::{Caller, call};
 use crate::status::{Failure, SP_ERR_BUSY, SP_ERR_INPUT, SP_ERR_KIND, SP_ERR_NULL, SP_OK};
 use scalepool::link::fault::Fault;
@@ -66,17 +66,17 @@ pub(crate) fn way_of(way: u32) -> Result<Direction, Failure> {
     }
 }
 
-impl Link {
+impl LinkHandle {
     /// Its hooks, at a point that it has.
     fn hooks_at(&mut self, point: HookPoint) -> Result<&Hooks, Failure> {
         let has = match (&self.part, self.config.protocol, point) {
             (_, _, HookPoint::Wire) => true,
-            (Part::Passive(..) | Part::PassivePlain(..), ..) => false,
+            (LinkRole::Passive(..) | LinkRole::PassivePlain(..), ..) => false,
             // Plain flits have no other hook points.
-            (Part::Active(_), ..) if self.config.plain_flits => false,
+            (LinkRole::Active(_), ..) if self.config.plain_flits => false,
             // What its credits are, the caller's transaction layer knows alone.
-            (Part::Active(_), CapiProtocol::Link(LinkProtocol::Ualink), HookPoint::Credit) => false,
-            (Part::Active(_), ..) => true,
+            (LinkRole::Active(_), CapiProtocol::Link(LinkProtocol::Ualink), HookPoint::Credit) => false,
+            (LinkRole::Active(_), ..) => true,
         };
         if !has {
             let end = if self.config.passive { "passive" } else { "active" };

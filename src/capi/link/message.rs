@@ -170,7 +170,7 @@ fn right_kind(found: FieldType, expected: FieldType) -> Result<(), FormError> {
 }
 
 /// A layout with its bits, and what else stands in the object.
-struct Parts<'a> {
+struct MessageParts<'a> {
     layout: &'static str,
     bits: u128,
     line: Option<[u8; 64]>,
@@ -178,7 +178,7 @@ struct Parts<'a> {
     object: &'a Object,
 }
 
-fn parts<'a>(form: &'a Value, more: &[&str]) -> Result<Parts<'a>, FormError> {
+fn parts<'a>(form: &'a Value, more: &[&str]) -> Result<MessageParts<'a>, FormError> {
     let known = [&["layout", "fields", "data", "be"], more].concat();
     let object = forms::object(form, "message", &known)?;
     let def = message::layout_of(object)?;
@@ -188,7 +188,7 @@ fn parts<'a>(form: &'a Value, more: &[&str]) -> Result<Parts<'a>, FormError> {
     };
     let line = object.get("data").map(|v| number::array_of(v, "message.data")).transpose()?;
     let byte_enables = object.get("be").map(|v| unsigned(v, "message.be")).transpose()?;
-    Ok(Parts { layout: def.name, bits, line, byte_enables, object })
+    Ok(MessageParts { layout: def.name, bits, line, byte_enables, object })
 }
 
 fn unsigned<T: TryFrom<u128>>(value: &Value, at: &str) -> Result<T, FormError> {
@@ -216,7 +216,7 @@ fn with_data(mut form: Value, line: &[u8], byte_enables: Option<u64>) -> Value {
 /// A message of CXL 68B.
 fn cxl68(form: &Value) -> Result<cxl68::stream::Cxl68Message, FormError> {
     use cxl68::stream::{Cxl68Message, Data, Size};
-    let Parts { layout, bits, line, byte_enables, object } = parts(form, &["half"])?;
+    let MessageParts { layout, bits, line, byte_enables, object } = parts(form, &["half"])?;
     let class = cxl68::message::Class::ALL.into_iter().find(|c| c.def().name == layout);
     let class = class.ok_or_else(|| unknown(layout, forms::flit68::PROTOCOL))?;
     let size = match object.get("half").map(Value::as_str) {
@@ -248,7 +248,7 @@ fn cxl68_json(given: &cxl68::stream::Cxl68Message) -> Value {
 /// A message of a 256B mode.
 fn cxl256(mode: Mode, form: &Value) -> Result<cxl256::stream::Cxl256Message, FormError> {
     use cxl256::stream::{Cxl256Message, Data};
-    let Parts { layout, bits, line, byte_enables, object } = parts(form, &["metadata"])?;
+    let MessageParts { layout, bits, line, byte_enables, object } = parts(form, &["metadata"])?;
     let class = cxl256::Class::ALL.into_iter().find(|c| c.def(mode.routing()).name == layout);
     let class = class.ok_or_else(|| unknown(layout, mode.protocol()))?;
     let metadata = object.get("metadata").map(|v| unsigned(v, "message.metadata")).transpose()?;

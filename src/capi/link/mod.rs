@@ -12,16 +12,16 @@
 //! waits to be sampled; what is broken waits as an event.
 
 mod active;
-mod bits;
+pub(crate) mod bits;
 mod config;
 mod covered;
 mod ends;
 mod event;
 pub mod hook;
 mod judges;
-mod message;
+pub(crate) mod message;
 mod plain;
-mod protocol;
+pub(crate) mod protocol;
 pub mod typed;
 mod ualink;
 
@@ -62,10 +62,10 @@ pub const SP_MAX_STEPS: u64 = 1 << 16;
 /// Units, messages or events that may wait.
 const MAX_WAITING: usize = 1 << 16;
 
-struct Link {
+struct LinkHandle {
     /// What a reset makes anew.
     config: CapiEndConfig,
-    part: Part,
+    part: LinkRole,
     judges: Judges,
     now: u64,
     /// Units that have arrived at an active end, and that it has sent.
@@ -89,32 +89,32 @@ struct Link {
     coverage: Option<EndCoverage>,
 }
 
-enum Part {
+enum LinkRole {
     Active(CapiEnd),
     Passive(EndWatch),
     PassivePlain(PlainWatch),
 }
 
-impl Part {
+impl LinkRole {
     fn attach_hooks(&mut self, hooks: &Hooks) {
-        if let Part::Active(end) = self {
+        if let LinkRole::Active(end) = self {
             end.attach_hooks(hooks);
         }
     }
 }
 
-static LINKS: ObjectTable<Link> = ObjectTable::new(3, "link end");
+static LINKS: ObjectTable<LinkHandle> = ObjectTable::new(3, "link end");
 
-impl Link {
-    fn new(config: CapiEndConfig, hooks: Hooks) -> Result<Link, Failure> {
+impl LinkHandle {
+    fn new(config: CapiEndConfig, hooks: Hooks) -> Result<LinkHandle, Failure> {
         let mut part = match (config.passive, config.plain_form()) {
-            (false, _) => Part::Active(CapiEnd::new(&config)?),
-            (true, None) => Part::Passive(EndWatch::new(&config.watch())?),
-            (true, Some(form)) => Part::PassivePlain(PlainWatch::new(form, config.dir, &Options::default())),
+            (false, _) => LinkRole::Active(CapiEnd::new(&config)?),
+            (true, None) => LinkRole::Passive(EndWatch::new(&config.watch())?),
+            (true, Some(form)) => LinkRole::PassivePlain(PlainWatch::new(form, config.dir, &Options::default())),
         };
         part.attach_hooks(&hooks);
         let (driven, sent, events, seen) = Default::default();
-        Ok(Link {
+        Ok(LinkHandle {
             judges: Judges::new(&config),
             coverage: EndCoverage::new(&config),
             config,
@@ -136,8 +136,8 @@ impl Link {
 
     fn end(&mut self) -> Result<&mut CapiEnd, Failure> {
         match &mut self.part {
-            Part::Active(end) => Ok(end),
-            Part::Passive(_) | Part::PassivePlain(_) => {
+            LinkRole::Active(end) => Ok(end),
+            LinkRole::Passive(_) | LinkRole::PassivePlain(_) => {
                 Err(Failure::new(SP_ERR_KIND, "link end: found a passive one, expected an active one"))
             }
         }
@@ -146,8 +146,8 @@ impl Link {
     fn drive(&mut self, port: u32, unit: Vec<u8>) -> Result<(), Failure> {
         check_unit(self.config.protocol, &unit)?;
         let queue = match (port, &self.part) {
-            (SP_RX, _) | (SP_TX, Part::Passive(_) | Part::PassivePlain(_)) => &mut self.driven[port as usize],
-            (SP_TX, Part::Active(_)) => {
+            (SP_RX, _) | (SP_TX, LinkRole::Passive(_) | LinkRole::PassivePlain(_)) => &mut self.driven[port as usize],
+            (SP_TX, LinkRole::Active(_)) => {
                 return Err(Failure::new(SP_ERR_KIND, "port: found SP_TX of an active end, expected SP_RX"));
             }
             _ => return Err(Failure::range("port", port, "SP_RX or SP_TX")),
@@ -170,7 +170,7 @@ impl Link {
     /// Whether what an end sends in so many flit clocks has room.
     fn has_room(&self, flit_clocks: u64) -> Result<(), Failure> {
         let waiting = self.sent.len() as u64;
-        if matches!(self.part, Part::Active(_)) && waiting + flit_clocks > MAX_WAITING as u64 {
+        if matches!(self.part, LinkRole::Active(_)) && waiting + flit_clocks > MAX_WAITING as u64 {
             let found = format!("{waiting} units that wait and {flit_clocks} flit clocks");
             return Err(Failure::range("link end", found, format!("at most {MAX_WAITING}: sample units first")));
         }
@@ -182,7 +182,7 @@ impl Link {
         let [rx, tx] = self.driven.each_mut().map(VecDeque::pop_front);
         let mut events: Vec<CapiEvent>;
         match &mut self.part {
-            Part::Active(end) => {
+            LinkRole::Active(end) => {
                 end.pass_time(self.now);
                 if let Some(unit) = rx {
                     end.receive(&unit, self.now)?;
@@ -199,7 +199,7 @@ impl Link {
                 let overdue = end.overdue(self.now, self.units);
                 events.extend(overdue.into_iter().map(|(way, e)| CapiEvent::of(way, e)));
             }
-            Part::PassivePlain(watch) => {
+            LinkRole::PassivePlain(watch) => {
                 let name = self.config.protocol.name();
                 events = Vec::new();
                 for (n, (way, unit)) in [(Direction::Rx, rx), (Direction::Tx, tx)].into_iter().enumerate() {
@@ -210,6 +210,9 @@ impl Link {
                     let (number, flit) = (self.units[n], watch.unit(way, &unit)?);
                     self.judges.unit(way, number);
                     self.units[n] += 1;
+                    if let Some(coverage) = self.coverage.as_mut().filter(|_| flit.is_good) {
+                        coverage.unit(&self.config, way, &unit);
+                    }
                     events.extend(flit.events.into_iter().map(|event| CapiEvent::of(way, event)));
                     for message in flit.messages {
                         events.extend(self.judges.see(way, number, &WatchedContent::Cxl(message.content())));
@@ -221,7 +224,7 @@ impl Link {
                     }
                 }
             }
-            Part::Passive(watch) => {
+            LinkRole::Passive(watch) => {
                 let name = self.config.protocol.name();
                 let watched = |unit: &mut Vec<u8>, way| self.hooks.pass(HookPoint::Wire, way, name, unit) == Passed::On;
                 for (n, (way, unit)) in [(Direction::Rx, rx), (Direction::Tx, tx)].into_iter().enumerate() {
@@ -297,8 +300,8 @@ impl Link {
     /// What an active end has counted itself.
     fn active_coverage(&self) -> Vec<Met> {
         match &self.part {
-            Part::Active(end) => end.coverage(),
-            Part::Passive(_) | Part::PassivePlain(_) => Vec::new(),
+            LinkRole::Active(end) => end.coverage(),
+            LinkRole::Passive(_) | LinkRole::PassivePlain(_) => Vec::new(),
         }
     }
 
@@ -321,12 +324,12 @@ impl Link {
             "bad_answer": self.bad_answer,
         });
         match &self.part {
-            Part::Active(end) => end.state(self.now).into_iter().for_each(|(key, value)| form[key] = value),
-            Part::Passive(watch) => {
+            LinkRole::Active(end) => end.state(self.now).into_iter().for_each(|(key, value)| form[key] = value),
+            LinkRole::Passive(watch) => {
                 form["halted"] = watch.halted().into();
                 form["health"] = watch.health().json().into();
             }
-            Part::PassivePlain(watch) => {
+            LinkRole::PassivePlain(watch) => {
                 form["halted"] = Value::Null;
                 form["health"] = watch.health().json().into();
             }
@@ -344,9 +347,9 @@ impl Link {
 /// SP_PASSIVE; a passive end sends nothing and only reports broken rules. `config` is a JSON object, or an empty text
 /// for the defaults, which stand in parentheses here:
 ///
-/// * `buffers`: size of the receive buffers in messages for each channel (64), of nvlink in packets (32), of ualink with `layer` = `tl` in
-///   requests and in responses, with four beats of data for each (256)
-/// * `data_flits`: size of the receive buffers of nvlink in data flits for each channel (256)
+/// * `buffers`: size of the receive buffers: for CXL in messages for each channel (64), for nvlink in packets (32), for ualink with
+///   `layer` = `tl` in requests and in responses, each with four beats of data (256)
+/// * `data_flits`: for nvlink, size of the receive buffers in data flits for each channel (256)
 /// * `classes`: `mem` for CXL.mem alone, or `cachemem` for CXL.cache and CXL.mem (`cachemem`)
 /// * `retry_entries`, `timeout_flits`: size of the retry buffer and time-out in flits (the values of the specification,
 ///   or of the model where there is none)
@@ -360,14 +363,14 @@ impl Link {
 /// * `messages`: for a passive end, true if it keeps the messages of both directions for sp_link_seen_bits: messages of CXL.cachemem, TLPs
 ///   of cxl-io, requests and responses of ualink, packets of nvlink (false)
 /// * `coverage`: true if sp_link_state has `coverage`: which codes of the protocol have passed and how often, in the form that
-///   `scalepool coverage` reads. A passive end counts both directions, an active one of CXL what has come (false)
+///   `scalepool coverage` reads. A passive end counts both directions, an active end of CXL what it has received (false)
 /// * `plain_flits`: for an end of CXL but cxl-io, true if the interface hands over protocol flits and has no link layer: no initialisation,
-///   credits, acknowledgements or replays. What is queued is packed at once, what comes is taken as it is, and a flit with a wrong
-///   CRC breaks a rule, as control flits of a link layer do, credits and acknowledgements (SIM-PLN-01).
-///   Beside it stand `transactions` with its keys, and of a passive end `coherence` and `messages` (false)
+///   credits, acknowledgements or replays. A queued message is packed at once, and an arriving flit is accepted at once. A flit with
+///   a wrong CRC breaks a rule, and so do control flits of a link layer, credits and acknowledgements (SIM-PLN-01). Only
+///   `coverage` and `transactions` with its keys can be combined with it, and, for a passive end, `coherence` and `messages` (false)
 /// * `transactions`: for an end of CXL, `hdm-h`, `hdm-db` or `hdm-d`, the kind of the memory that answers CXL.mem, to judge the
-///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, data that nobody is owed. Or
-///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way, and `coherence` with them.
+///   requests and answers of CXL.mem: tags, answers that are doubled, unknown or of the wrong kind, and data that no request asked for. Or
+///   `cxl-cache`, to judge requests, snoops and answers of CXL.cache in the same way; `coherence` may be set as well.
 ///   A passive end judges both directions as they pass. An active end judges what it queues and what is taken from it. For a
 ///   passive end of ualink, or an active one with `layer` = `tl`, it is `ualink`: tags, beats and data of the requests of both ends. For any
 ///   end of nvlink it is `nvlink`. For any end of cxl-io, and a passive end of another protocol of CXL, it is `cxl-io`: tags, completions with
@@ -413,7 +416,7 @@ pub unsafe extern "C" fn sp_link_new(
         let protocol = caller.text("protocol", protocol, protocol_length)?;
         let text = caller.text("config", config, config_length)?;
         let config = CapiEndConfig::read(&protocol, dir_of(dir)?, passive, &text)?;
-        link.set(LINKS.insert(Link::new(config, Hooks::default())?)?);
+        link.set(LINKS.insert(LinkHandle::new(config, Hooks::default())?)?);
         Ok(SP_OK)
     })
 }
@@ -427,7 +430,7 @@ pub extern "C" fn sp_link_reset(link: u64) -> i32 {
             link.hooks.reset();
             let mut coverage = link.coverage.take();
             let of_active = link.active_coverage();
-            *link = Link::new(link.config.clone(), link.hooks.clone())?;
+            *link = LinkHandle::new(link.config.clone(), link.hooks.clone())?;
             coverage.iter_mut().for_each(|coverage| coverage.restart(&of_active));
             link.coverage = coverage;
             Ok(SP_OK)
@@ -535,8 +538,8 @@ pub unsafe extern "C" fn sp_link_expect(link: u64, unit: *const u8, mask: *const
 /// * ualink: a TL flit with `lower` and `upper` (hex of 32 bytes each) and `indicators` (0 to 3: bit 0 or 1 is set if
 ///   the lower or the upper half is a message). With `layer` = `tl` it is a request or a response, `{"layout":..,"fields":{..}}`
 ///   of `ualink.tl_req` or `ualink.tl_rsp`, with `data` (hex of 64 bytes for each beat), `be` (hex of 32 bytes, bit n for byte n of the
-///   256 bytes around) and `poisoned` (a number, bit n for beat n, whose bytes mean nothing) where it has data. When such a link goes down, all that is open is
-///   lost, and so is what is queued until it is up again
+///   256-byte block) and `poisoned` (a number; bit n says that the bytes of beat n are invalid) where it has data. When such a link
+///   goes down, all open requests are lost, and so is everything that is queued before it is up again
 /// * cxl-io: `{"tlp":..}` with the bytes of a TLP of flit mode in hex, byte 0 first. At most 64 TLPs of a kind wait; the next one returns
 ///   SP_ERR_RANGE
 #[unsafe(no_mangle)]
@@ -578,7 +581,7 @@ pub unsafe extern "C" fn sp_link_take(
 /// the rule:
 ///
 /// * `peer`: the other end of the link, by what it sent to this end
-/// * `end`: the end that a passive end watches
+/// * `end`: the watched end, if this end is passive
 /// * `line`: nobody; a unit was damaged or lost on the wire, and the link repairs it
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sp_link_event(
@@ -629,8 +632,8 @@ pub unsafe extern "C" fn sp_link_state(
 }
 
 /// Tells a link end that its physical layer begins to train (0) or is up again (1). An end of ualink treats
-/// training as a fault of its line; nvlink has no such state in the model. Nobody waits for anything while the link trains, so
-/// a passive end has to be told too, both when training begins and when it is over; `liveness_flits` count anew from then on.
+/// training as a fault of its line; nvlink has no such state in the model. Time spent in training does not count as waiting, so a
+/// passive end has to be told, too, both when training begins and when it is over; `liveness_flits` starts again from there.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
     call(|| {
@@ -639,17 +642,17 @@ pub extern "C" fn sp_link_train(link: u64, up: u32) -> i32 {
         }
         LINKS.with(link, |link| {
             match &mut link.part {
-                Part::Active(end) => end.train(up == 1)?,
-                Part::Passive(watch) => watch.train(up == 1),
-                Part::PassivePlain(_) => return Err(plain::without_training()),
+                LinkRole::Active(end) => end.train(up == 1)?,
+                LinkRole::Passive(watch) => watch.train(up == 1),
+                LinkRole::PassivePlain(_) => return Err(plain::without_training()),
             }
             Ok(SP_OK)
         })
     })
 }
 
-/// Tells a link end with `transactions` that the run is over and all is at rest. Each request of CXL.mem that is still owed an
-/// answer becomes an event, once. Returns SP_FINDING if there is one; sp_last_error has the first.
+/// Tells a link end with `transactions` that the run has ended and no message is on its way. Each request of CXL.mem that still lacks
+/// an answer becomes an event, once. Returns SP_FINDING if there is such a request; sp_last_error names the first.
 #[unsafe(no_mangle)]
 pub extern "C" fn sp_link_finish(link: u64) -> i32 {
     call(|| {

@@ -10,6 +10,7 @@ use super::message::CapiMessage;
 use crate::status::{Failure, SP_ERR_KIND};
 use scalepool::forms::FormError;
 use scalepool::forms::options::Options;
+use scalepool::link::coverage::Met;
 use scalepool::link::cxl256::WireFlit;
 use scalepool::link::event::LinkEvent;
 use scalepool::link::fault::WireUnit;
@@ -17,6 +18,7 @@ use scalepool::link::health::LinkHealth;
 use scalepool::link::health::figures::{CRC_ERRORS, RECEIVED_FLITS};
 use scalepool::link::health::liveness::LinkWait;
 use scalepool::link::hook::{Direction, Hooks};
+use scalepool::link::link_coverage::LinkCoverage;
 use scalepool::link::plain::{PlainForm, PlainReader};
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl68::config::Cxl68Config;
@@ -126,21 +128,27 @@ pub fn without_training() -> Failure {
 /// An active end of an interface of plain flits.
 pub struct PlainEnd {
     form: PlainForm,
+    /// The direction of what comes.
+    comes: Dir,
     name: &'static str,
     reader: PlainReader,
     writer: PlainWriter,
     inbox: VecDeque<CapiMessage>,
     events: Vec<LinkEvent>,
     hooks: Hooks,
+    /// What has come by its codes, where that is asked for.
+    covered: Option<LinkCoverage>,
     /// Flits that have come, and those of them with a wrong CRC.
     came: u64,
     crc_errors: u64,
 }
 
 impl PlainEnd {
-    /// An end that sends in a direction, of the protocol with this name.
-    pub fn new(form: PlainForm, dir: Dir, name: &'static str) -> PlainEnd {
+    /// An end that sends in a direction, of the protocol with this name; `covered` counts what comes.
+    pub fn new(form: PlainForm, dir: Dir, name: &'static str, covered: Option<LinkCoverage>) -> PlainEnd {
         PlainEnd {
+            covered,
+            comes: dir.opposite(),
             form,
             name,
             reader: PlainReader::new(form, dir.opposite(), &Options::default()),
@@ -157,6 +165,9 @@ impl PlainEnd {
         let flit = self.reader.read(unit, self.came)?;
         self.came += 1;
         self.crc_errors += u64::from(!flit.is_good);
+        if let Some(covered) = self.covered.as_mut().filter(|_| flit.is_good) {
+            covered.unit(self.comes, unit)?;
+        }
         self.inbox.extend(flit.messages.into_iter().map(CapiMessage::from));
         self.events.extend(flit.events);
         Ok(())
@@ -182,6 +193,10 @@ impl EndMessages for PlainEnd {
 
     fn is_up(&self) -> bool {
         true
+    }
+
+    fn coverage(&self) -> Vec<Met> {
+        self.covered.as_ref().map(LinkCoverage::met).unwrap_or_default()
     }
 
     fn is_silent_in_training(&self) -> Result<bool, Failure> {

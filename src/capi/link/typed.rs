@@ -3,7 +3,7 @@
 //! The classes of the SystemVerilog package `scalepool_pkg` stand on these calls. Each says the same as its neighbour with JSON.
 
 use super::bits::MessageBits;
-use super::{LINKS, Part, SP_RX, SP_TX};
+use super::{LINKS, LinkRole, SP_RX, SP_TX};
 use crate::call::{Buffer, Caller, OutValue, Plain, call};
 use crate::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_OK};
 use scalepool::forms::message::most_similar;
@@ -12,7 +12,7 @@ use scalepool::link::health::{FIGURES, HealthValue};
 use scalepool::link::hook::Direction;
 use std::ffi::c_char;
 
-/// Number of no layout.
+/// The number that means no layout.
 pub const SP_NO_LAYOUT: u32 = 0xffff;
 
 /// The data of a message of cxl-68b is a line of 64 bytes.
@@ -73,19 +73,19 @@ pub struct SpLinkStatus {
     pub sent: u64,
     /// Events that wait to be taken.
     pub events: u64,
-    /// Events that found no room.
+    /// Events that were lost because the queue was full.
     pub events_lost: u64,
     /// Messages that a passive end has seen and that wait to be taken.
     pub seen: u64,
-    /// Messages that it has seen and that found no room.
+    /// Messages that a passive end has seen and that were lost because the queue was full.
     pub seen_lost: u64,
     /// Units that were compared by sp_link_expect.
     pub compared: u64,
     /// Those of them that differed.
     pub mismatches: u64,
-    /// 1 if the link of an active end is up; 0 of a passive end.
+    /// 1 if the link of an active end is up; always 0 for a passive end.
     pub up: u32,
-    /// 1 if an active end has nothing left to send, to be acknowledged or to be taken; 0 of a passive end.
+    /// 1 if an active end has nothing left to send, to be acknowledged or to be taken; always 0 for a passive end.
     pub quiet: u32,
     /// 1 if an active end requests link training.
     pub wants_training: u32,
@@ -174,17 +174,17 @@ pub unsafe extern "C" fn sp_link_take_bits(
 }
 
 /// Where the parts of a message go.
-struct BitsPlace {
-    layout: OutValue<u32>,
-    bits: Buffer<u8>,
-    data: Buffer<u8>,
-    enables: Buffer<u8>,
-    extra: OutValue<u64>,
+pub(crate) struct BitsPlace {
+    pub(crate) layout: OutValue<u32>,
+    pub(crate) bits: Buffer<u8>,
+    pub(crate) data: Buffer<u8>,
+    pub(crate) enables: Buffer<u8>,
+    pub(crate) extra: OutValue<u64>,
 }
 
 impl BitsPlace {
     /// Writes a message, or only its lengths if one of its parts has no room.
-    fn fill(&self, message: &MessageBits) -> Result<(), Failure> {
+    pub(crate) fn fill(&self, message: &MessageBits) -> Result<(), Failure> {
         let parts = [(&self.bits, &message.bits), (&self.data, &message.data), (&self.enables, &message.enables)];
         // All lengths are written before one is too short.
         let fits: Vec<_> = parts.iter().map(|(buffer, bytes)| buffer.fits(bytes.len())).collect();
@@ -335,9 +335,9 @@ pub unsafe extern "C" fn sp_link_state_fields(
         let rule = caller.buffer("rule", rule, rule_capacity, rule_length)?;
         LINKS.with(link, |link| {
             let (halted, [up, quiet, wants_training]) = match &link.part {
-                Part::Active(end) => (end.halted(), [end.is_up(), end.is_quiet(), end.wants_training()]),
-                Part::Passive(watch) => (watch.halted(), [false; 3]),
-                Part::PassivePlain(_) => (None, [false; 3]),
+                LinkRole::Active(end) => (end.halted(), [end.is_up(), end.is_quiet(), end.wants_training()]),
+                LinkRole::Passive(watch) => (watch.halted(), [false; 3]),
+                LinkRole::PassivePlain(_) => (None, [false; 3]),
             };
             rule.fill_text(halted.unwrap_or_default())?;
             state.set(SpLinkStatus {
@@ -387,9 +387,9 @@ pub unsafe extern "C" fn sp_link_health(
         })?;
         LINKS.with(link, |link| {
             let health = match &link.part {
-                Part::Active(end) => end.health(link.now),
-                Part::Passive(watch) => watch.health(),
-                Part::PassivePlain(watch) => watch.health(),
+                LinkRole::Active(end) => end.health(link.now),
+                LinkRole::Passive(watch) => watch.health(),
+                LinkRole::PassivePlain(watch) => watch.health(),
             };
             let none = || Failure::new(SP_EMPTY, format!("link end: it has no {figure} {part}").trim_end());
             let (number, text) = match health.of(known).ok_or_else(none)? {

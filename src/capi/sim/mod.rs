@@ -16,7 +16,7 @@ mod run;
 use super::call::{Caller, call};
 use super::status::{Failure, SP_EMPTY, SP_ERR_INPUT, SP_FINDING, SP_OK};
 use super::table::ObjectTable;
-use run::{Output, Sim};
+use run::{RunOutput, Sim};
 use scalepool::forms::FormError;
 use scalepool::scenario::observe::Outputs;
 use scalepool::scenario::{self, RunError, ScenarioRequest};
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn sp_sim_wave(sim: u64, path: *const c_char, path_length:
         let path = output("path", caller.text("path", path, path_length)?)?;
         SIMS.with(sim, |sim| {
             let outputs = Outputs { vcd: path, ..sim.request.outputs.clone() };
-            sim.show(Output::Wave, outputs).map(|()| SP_OK)
+            sim.show(RunOutput::Wave, outputs).map(|()| SP_OK)
         })
     })
 }
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn sp_sim_trace(sim: u64, path: *const c_char, path_length
         let path = output("path", caller.text("path", path, path_length)?)?;
         SIMS.with(sim, |sim| {
             let outputs = Outputs { trace: path, ..sim.request.outputs.clone() };
-            sim.show(Output::Trace, outputs).map(|()| SP_OK)
+            sim.show(RunOutput::Trace, outputs).map(|()| SP_OK)
         })
     })
 }
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn sp_sim_log(
         });
         SIMS.with(sim, |sim| {
             let outputs = Outputs { log, ..sim.request.outputs.clone() };
-            sim.show(Output::Log, outputs).map(|()| SP_OK)
+            sim.show(RunOutput::Log, outputs).map(|()| SP_OK)
         })
     })
 }

@@ -17,19 +17,24 @@ pub const SP_TIER_HBM: u32 = 0;
 pub const SP_TIER_PEER_HBM: u32 = 1;
 /// A page lies in tier 2, behind a bridge.
 pub const SP_TIER_2: u32 = 2;
-/// A page has no place: nobody has accessed it.
+/// A page has not been placed yet, because nobody has accessed it.
 pub const SP_TIER_NONE: u32 = 3;
-/// Stands for no page.
+/// The number that means no page.
 pub const SP_NO_PAGE: u32 = 0xffff_ffff;
 
-/// Callback that decides where pages of an accelerator lie. It is asked when a page is accessed first: `first` is that page, and it
-/// writes the tier to `tier`; and, with `first` = SP_NO_PAGE, which page moves next, when an interval of the accelerator is over and
-/// whenever a move is: it writes the page to `page` and where it shall go to `tier`. It returns 1 if it has decided, 0 if not: a first
-/// page takes the fastest free frame then, and nothing moves. `tiers`, `accesses` and `used` have an entry for each of the `pages` of the
-/// accelerator: SP_TIER_HBM, SP_TIER_PEER_HBM, SP_TIER_2 or SP_TIER_NONE; accesses in the last interval; the interval of the
-/// last access, from 1, or 0. `free` has the free frames of the three tiers, `interval` counts those that are over. The arrays are valid during
-/// the call only. What cannot be done is counted (`decisions refused`) and changes nothing; a page moves once in an interval. The
-/// callback runs inside sp_sim_step and sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
+/// Callback that decides in which tier the pages of an accelerator lie. It is called for two decisions:
+///
+/// * When a page is accessed for the first time, `first` is the number of that page. The callback writes its tier to `tier`.
+/// * When an interval of the accelerator has ended, and again after each move, `first` is SP_NO_PAGE. The callback writes the page
+///   that is to move next to `page`, and the tier that it is to move to to `tier`.
+///
+/// It returns 1 if it has decided and 0 if it has not. Without a decision a new page takes the fastest free frame, and no page is
+/// moved. `tiers`, `accesses` and `used` have one entry for each of the `pages` of the accelerator: its tier (SP_TIER_HBM,
+/// SP_TIER_PEER_HBM, SP_TIER_2 or SP_TIER_NONE), the number of accesses in the last interval, and the number of the interval of the
+/// last access, from 1, or 0 for none. `free` has the number of free frames in each of the three tiers. `interval` is the number of
+/// intervals that have ended. The arrays are valid during the call only. A decision that cannot be carried out changes nothing and
+/// is counted in the metric `decisions refused`; a page moves at most once in an interval. The callback runs inside sp_sim_step and
+/// sp_sim_run, in the thread of that call, and has to return, as sp_hook has to.
 pub type SpPlacement = Option<
     unsafe extern "C" fn(
         user: *mut c_void,

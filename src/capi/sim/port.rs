@@ -170,7 +170,10 @@ fn check_unit(unit_bytes: usize, found: usize) -> Result<(), Failure> {
 /// bytes of its layout (`layout` in sp_sim_state), as sp_encode makes them and the packed struct of the SystemVerilog
 /// package has them. In a class with data, 64 bytes of data follow, then 8 bytes of byte enables (bit n for byte n) and
 /// 4 bytes of extended metadata, low byte first; a message without byte enables has ones there, one without metadata
-/// zeros. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
+/// zeros. At a port of UALink or NVLink, as a bridge has, there is a channel for each class and direction:
+/// `ubridge.x[0].tx_request` is driven, `ubridge.x[0].rx_request` gives what arrives. Behind a header of UALink come 256
+/// bytes of data, 32 of byte enables (requests alone) and 1 of poison; behind one of NVLink 16 of its address extension,
+/// 16 of byte enables and 256 of data. Fields that the link decides are 0. Returns SP_FULL if 16 messages wait: the message was not taken and can be driven again after a step. Returns
 /// SP_ERR_INPUT for a message of another length, with reserved bits or codes, or with what the model has no use for;
 /// sp_last_error says where.
 #[unsafe(no_mangle)]

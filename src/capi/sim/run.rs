@@ -12,9 +12,9 @@ use scalepool::scenario::report::ScenarioReport;
 use serde_json::{Value, json};
 
 /// A run with its outputs.
-struct Run {
+struct ObservedRun {
     live: Live,
-    /// By [`Output`]; `None`: off.
+    /// By [`RunOutput`]; `None`: off.
     outputs: [Option<ObserverId>; 3],
 }
 
@@ -22,26 +22,26 @@ struct Run {
 // are shared among the modules of one partition, or among that closure, and nobody else: they are made when it is built, all
 // of them belong to this value, no function hands one out, and none is kept in thread-local storage. So they move from
 // thread to thread all together or not at all, and the lock of the handle lets one thread at a time use them.
-unsafe impl Send for Run {}
+unsafe impl Send for ObservedRun {}
 
 /// What a run writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Output {
+pub(super) enum RunOutput {
     Wave,
     Trace,
     Log,
 }
 
-impl Output {
-    const ALL: [Output; 3] = [Output::Wave, Output::Trace, Output::Log];
+impl RunOutput {
+    const ALL: [RunOutput; 3] = [RunOutput::Wave, RunOutput::Trace, RunOutput::Log];
 
     /// Of all outputs this one alone; `None`: it is off.
     fn of(self, outputs: &Outputs) -> Option<Outputs> {
         let (vcd, trace, log) = (outputs.vcd.clone(), outputs.trace.clone(), outputs.log.clone());
         let alone = match self {
-            Output::Wave => Outputs { vcd, ..Outputs::default() },
-            Output::Trace => Outputs { trace, ..Outputs::default() },
-            Output::Log => Outputs { log, ..Outputs::default() },
+            RunOutput::Wave => Outputs { vcd, ..Outputs::default() },
+            RunOutput::Trace => Outputs { trace, ..Outputs::default() },
+            RunOutput::Log => Outputs { log, ..Outputs::default() },
         };
         (alone != Outputs::default()).then_some(alone)
     }
@@ -52,7 +52,7 @@ pub(super) struct Sim {
     /// As the text said.
     given: ScenarioRequest,
     pub request: ScenarioRequest,
-    run: Option<Run>,
+    run: Option<ObservedRun>,
     /// The next step begins at the start.
     anew: bool,
     /// Ports of the last run that was built, with what is attached to them.
@@ -101,15 +101,15 @@ impl Sim {
         self.ports = live.ports().to_vec();
         self.placements = live.placements().to_vec();
         let mut ids = [None; 3];
-        for (id, output) in ids.iter_mut().zip(Output::ALL) {
+        for (id, output) in ids.iter_mut().zip(RunOutput::ALL) {
             *id = output.of(&outputs).map(|alone| live.observe(&alone)).transpose()?;
         }
-        (self.run, self.anew) = (Some(Run { live, outputs: ids }), false);
+        (self.run, self.anew) = (Some(ObservedRun { live, outputs: ids }), false);
         Ok(())
     }
 
     /// Another output: of the run that is under way, from here on, or else of the next one.
-    pub fn show(&mut self, output: Output, outputs: Outputs) -> Result<(), Failure> {
+    pub fn show(&mut self, output: RunOutput, outputs: Outputs) -> Result<(), Failure> {
         ScenarioRequest { outputs: outputs.clone(), ..self.request.clone() }.check_outputs()?;
         match &mut self.run {
             Some(run) if !self.anew && !run.live.is_over() => {

@@ -24,7 +24,7 @@ use scalepool_system::kind::{CoherenceProtocol, PortRole};
 
 /// What is found while the homes are followed.
 #[derive(Default)]
-struct Found {
+struct FollowedSystem {
     agents: Vec<AgentDescription>,
     links: Vec<[(usize, AgentPort); 2]>,
     lines: Vec<usize>,
@@ -58,13 +58,13 @@ pub(super) fn composite(
             bail!("{}: found kind {kind}, expected kinds that keep lines coherent", component.path);
         }
     }
-    let mut found = Found::default();
+    let mut found = FollowedSystem::default();
     let mut menu = menu;
     for mut home in joined(system).map_err(|e| anyhow!("{e}"))? {
         amend(&mut home.home.config);
         found.follow(system, &home, lines, &mut menu)?;
     }
-    let Found { agents, links, lines, .. } = found;
+    let FollowedSystem { agents, links, lines, .. } = found;
     Ok(Composite::new(SystemDescription { agents, links, lines, menu, programs: false, orders: true })?)
 }
 
@@ -80,7 +80,7 @@ fn lines_at(system: &System, component: usize, port: usize) -> Option<CoherenceP
     }
 }
 
-impl Found {
+impl FollowedSystem {
     /// A home, its holders and the links between them.
     fn follow(&mut self, system: &System, home: &Joined, lines: usize, menu: &mut Menu) -> anyhow::Result<()> {
         let (config, count) = (&home.home.config, home.holders.len() as AgentPort);

@@ -6,7 +6,7 @@
 mod described;
 
 use crate::litmus::{MOST_BYTES, progress};
-use crate::{Status, counted, print_json, report};
+use crate::{CommandStatus, counted, print_json, report};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use scalepool_coherence::config::CoherenceConfig;
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[cfg(debug_assertions)]
-use crate::table::Table;
+use crate::table::TextTable;
 #[cfg(debug_assertions)]
 use scalepool_proof::explore::killers;
 #[cfg(debug_assertions)]
@@ -108,7 +108,7 @@ pub(super) struct Explore {
 }
 
 /// What is explored.
-struct Case {
+struct ExploreCase {
     name: String,
     start: Box<dyn Explored>,
     is_litmus: bool,
@@ -119,7 +119,7 @@ impl Explore {
         usize::try_from(self.states).unwrap_or(usize::MAX)
     }
 
-    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<Status> {
+    pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         #[cfg(debug_assertions)]
         if self.mutants {
             return mutants(out);
@@ -166,24 +166,24 @@ impl Explore {
         match &found.violation {
             Some(violation) => {
                 self.write(violation)?;
-                Ok(Status::Finding)
+                Ok(CommandStatus::Finding)
             }
-            None if found.complete => Ok(Status::Good),
+            None if found.complete => Ok(CommandStatus::Good),
             None => {
                 let which = if found.states < self.most_states() { "--memory" } else { "--states" };
                 report(format_args!("{}: gave up after {} states; {which} sets this limit", case.name, found.states));
-                Ok(Status::Refused)
+                Ok(CommandStatus::Refused)
             }
         }
     }
 
-    fn case(&self) -> anyhow::Result<Case> {
+    fn case(&self) -> anyhow::Result<ExploreCase> {
         #[cfg(debug_assertions)]
         if let (None, Some(killer)) = (&self.what, self.mutant.and_then(killers::of)) {
             let Some((named, config)) = killer.case() else {
                 bail!("{:?}: no exploration has this part; a test finds {}", killer.mutant, killer.rule);
             };
-            return Ok(Case { name: named.name.to_owned(), start: named.start(config), is_litmus: false });
+            return Ok(ExploreCase { name: named.name.to_owned(), start: named.start(config), is_litmus: false });
         }
         let Some(name) = self.what.clone() else {
             bail!("found no exploration, expected FILE.toml or a name that `list explorations` shows");
@@ -194,7 +194,7 @@ impl Explore {
             let menu = self.ops.as_deref().map(menu).transpose()?;
             let scope = ExplorationScope { agents: self.agents, lines: self.lines, menu };
             let start = named.begin(config, &scope).map_err(|e| anyhow!("{name}: {e}"))?;
-            return Ok(Case { name, start, is_litmus: false });
+            return Ok(ExploreCase { name, start, is_litmus: false });
         }
         if let Some(scenario) = scalepool_scenario::find(&name) {
             return self.system(name, Description::parse(scenario.name, PathBuf::new(), scenario.description())?);
@@ -220,11 +220,11 @@ impl Explore {
         let mut case = parse(&text).with_context(|| name.clone())?;
         self.turn_off(&mut case.config);
         let start = case.start().with_context(|| name.clone())?;
-        Ok(Case { name, start, is_litmus: true })
+        Ok(ExploreCase { name, start, is_litmus: true })
     }
 
     /// The system of a description.
-    fn system(&self, name: String, mut description: Description) -> anyhow::Result<Case> {
+    fn system(&self, name: String, mut description: Description) -> anyhow::Result<ExploreCase> {
         if self.agents.is_some() {
             bail!("{name}: found --agents, expected the number of agents in the description or by --set");
         }
@@ -233,7 +233,7 @@ impl Explore {
         let menu = menu(self.ops.as_deref().unwrap_or(USUAL))?;
         let lines = self.lines.unwrap_or(1).into();
         let start = described::composite(&system, lines, menu, &|config| self.turn_off(config));
-        Ok(Case { start: Box::new(start.with_context(|| name.clone())?), name, is_litmus: false })
+        Ok(ExploreCase { start: Box::new(start.with_context(|| name.clone())?), name, is_litmus: false })
     }
 
     /// Turns a rule off, in builds that can.
@@ -304,7 +304,7 @@ pub(super) fn options(set: &[String]) -> anyhow::Result<CoherenceConfig> {
     toml::from_str(&text).map_err(|e| anyhow!("--set: {}", e.message()))
 }
 
-fn json_of(case: &Case, found: &ExplorationReport) -> Value {
+fn json_of(case: &ExploreCase, found: &ExplorationReport) -> Value {
     let litmus = LitmusResult::of(found).to_json();
     let mut form = json!({
         "exploration": case.name,
@@ -323,7 +323,7 @@ fn json_of(case: &Case, found: &ExplorationReport) -> Value {
     form
 }
 
-fn print(case: &Case, limits: Limits, found: &ExplorationReport, out: &mut dyn Write) -> io::Result<()> {
+fn print(case: &ExploreCase, limits: Limits, found: &ExplorationReport, out: &mut dyn Write) -> io::Result<()> {
     let ExplorationReport { states, transitions, depth, .. } = found;
     writeln!(out, "{}: {states} states, {transitions} transitions, depth {depth}", case.name)?;
     if case.is_litmus {
@@ -346,18 +346,18 @@ fn print(case: &Case, limits: Limits, found: &ExplorationReport, out: &mut dyn W
     }
 }
 
-fn follow(case: &Case, path: &Path, out: &mut dyn Write) -> anyhow::Result<Status> {
+fn follow(case: &ExploreCase, path: &Path, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
     let place = || path.display().to_string();
     let text = read_text(path, MOST_BYTES).map_err(|e| anyhow!("{}: {e}", place()))?;
     let words: Vec<&str> = text.lines().collect();
     match case.start.follow(&words) {
         Ok(chart) => {
             write!(out, "{}", chart.text())?;
-            Ok(Status::Good)
+            Ok(CommandStatus::Good)
         }
         Err(FlowError::Broken { event, .. }) => {
             writeln!(out, "{event}")?;
-            Ok(Status::Finding)
+            Ok(CommandStatus::Finding)
         }
         Err(step @ FlowError::Step { .. }) => Err(step).with_context(place),
     }
@@ -371,8 +371,8 @@ fn mutant(name: &str) -> Result<CoherenceMutant, String> {
 
 /// Every rule that can be turned off and what finds it; exit 1 when one is not found, or by something else.
 #[cfg(debug_assertions)]
-fn mutants(out: &mut dyn Write) -> anyhow::Result<Status> {
-    let mut table = Table::new(["rule that is off", "exploration", "broken", "steps", "what is seen"]);
+fn mutants(out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
+    let mut table = TextTable::new(["rule that is off", "exploration", "broken", "steps", "what is seen"]);
     let mut lives = Vec::new();
     for killer in killers::KILLERS.iter().chain(killers::SHAPE_KILLERS) {
         let name = format!("{:?}", killer.mutant);
@@ -391,5 +391,5 @@ fn mutants(out: &mut dyn Write) -> anyhow::Result<Status> {
         table.row([name, named.name.into(), rule.into(), steps, text]);
     }
     table.print(out)?;
-    Ok(Status::of(&lives))
+    Ok(CommandStatus::of(&lives))
 }

@@ -36,7 +36,7 @@ pub enum Bias {
 
 /// A D2H request without its end.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Pending<D> {
+struct PendingRequest<D> {
     opcode: D2hReqOpcode,
     cqid: u16,
     /// Bytes of a write, with enables.
@@ -47,19 +47,19 @@ struct Pending<D> {
 
 /// A line of device memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Cell<D> {
+struct BiasLine<D> {
     memory: D,
     bias: Bias,
     state: Copy4,
     /// Bytes of the own copy; the memory's when there is none.
     own: Option<D>,
-    pending: Option<Pending<D>>,
+    pending: Option<PendingRequest<D>>,
 }
 
 /// The device.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BiasDevice<D> {
-    cells: BTreeMap<LineAddr, Cell<D>>,
+    cells: BTreeMap<LineAddr, BiasLine<D>>,
 }
 
 impl<D: LineContent> Default for BiasDevice<D> {
@@ -76,11 +76,11 @@ impl<D: LineContent> BiasDevice<D> {
 
     /// Memory, bias and own copy of a line, without messages, for the start of a run.
     pub fn preset(&mut self, line: LineAddr, memory: D, bias: Bias, state: Copy4, own: Option<D>) {
-        self.cells.insert(line, Cell { memory, bias, state, own, pending: None });
+        self.cells.insert(line, BiasLine { memory, bias, state, own, pending: None });
     }
 
-    fn cell(&mut self, line: LineAddr) -> &mut Cell<D> {
-        self.cells.entry(line).or_insert_with(|| Cell {
+    fn cell(&mut self, line: LineAddr) -> &mut BiasLine<D> {
+        self.cells.entry(line).or_insert_with(|| BiasLine {
             memory: D::initial(line),
             bias: Bias::Host,
             state: Copy4::I,
@@ -158,13 +158,13 @@ impl<D: LineContent> BiasDevice<D> {
             // The host will write the line: until then the device asks like anybody.
             cell.bias = Bias::Host;
         }
-        cell.pending = Some(Pending { opcode, cqid, data, pulled: false });
+        cell.pending = Some(PendingRequest { opcode, cqid, data, pulled: false });
         out.send(0, Msg::D2hReq { opcode, line, cqid });
     }
 
     /// The line of an open request.
     pub fn asked_by(&self, cqid: u16) -> Option<LineAddr> {
-        let asks = |cell: &Cell<D>| cell.pending.as_ref().is_some_and(|p| p.cqid == cqid);
+        let asks = |cell: &BiasLine<D>| cell.pending.as_ref().is_some_and(|p| p.cqid == cqid);
         self.cells.iter().find(|(_, cell)| asks(cell)).map(|(line, _)| *line)
     }
 
@@ -214,7 +214,7 @@ impl<D: LineContent> BiasDevice<D> {
     /// A store into the own copy; without E or M nothing happens.
     pub fn store(&mut self, line: LineAddr, data: &D, enables: u64, out: &mut AgentOutput<D>) -> bool {
         match self.cells.get_mut(&line) {
-            Some(Cell { state, own: Some(own), .. }) if *state >= Copy4::E => {
+            Some(BiasLine { state, own: Some(own), .. }) if *state >= Copy4::E => {
                 own.merge(data, enables);
                 *state = Copy4::M;
                 out.effects.push(Effect::Stored(line));

@@ -21,7 +21,7 @@ use scalepool_protocols::cxl::cxl256::code::{
 
 /// Where a device's request stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Stage {
+enum RequestStage {
     /// The own dirty copy is on its way to memory; this much is kept.
     WritingBack(Copy4),
     /// The data has been pulled.
@@ -38,7 +38,7 @@ struct Txn {
     cqid: u16,
     /// Names its pull: the data of the device returns under it.
     uqid: u16,
-    stage: Stage,
+    stage: RequestStage,
 }
 
 /// The host.
@@ -115,14 +115,14 @@ impl<D: LineContent> BiasHost<D> {
             return;
         };
         if config.error_of(line).is_some() {
-            let stage = Stage::Pulled { error: true };
+            let stage = RequestStage::Pulled { error: true };
             self.answer_error(row.served, Txn { line, opcode, cqid, uqid, stage }, out);
             return;
         }
         let state = self.mem.copy(line).state;
         let keeps = Self::keeps(config, opcode, state);
         let kept = keeps.get(usize::from(way)).copied().unwrap_or(keeps[0]);
-        let txn = Txn { line, opcode, cqid, uqid, stage: Stage::WritingBack(kept) };
+        let txn = Txn { line, opcode, cqid, uqid, stage: RequestStage::WritingBack(kept) };
         if state == Copy4::M {
             self.mem.write_back(line, kept, out);
             if config.rules.forward_awaits_write() {
@@ -156,7 +156,7 @@ impl<D: LineContent> BiasHost<D> {
 
     /// Memory is current and the host keeps what it keeps: the answer leaves.
     fn go_on(&mut self, txn: Txn, out: &mut AgentOutput<D>) {
-        let Stage::WritingBack(kept) = txn.stage else { return };
+        let RequestStage::WritingBack(kept) = txn.stage else { return };
         let Some(row) = tables::find(txn.opcode) else { return };
         match row.served {
             Served::Forward(opcode) => {
@@ -174,20 +174,20 @@ impl<D: LineContent> BiasHost<D> {
                 let strong = txn.opcode == D2hReqOpcode::WrInv;
                 let opcode = if strong { H2dRspOpcode::WritePull } else { H2dRspOpcode::GO_WritePull };
                 out.send(0, Msg::H2dRsp { opcode, rsp_data: txn.uqid, cqid: txn.cqid });
-                self.insert(Txn { stage: Stage::Pulled { error: false }, ..txn });
+                self.insert(Txn { stage: RequestStage::Pulled { error: false }, ..txn });
             }
         }
     }
 
     fn take_data(&mut self, uqid: u16, data: D, enables: u64, out: &mut AgentOutput<D>) {
-        let pulled = |t: &Txn| t.uqid == uqid && matches!(t.stage, Stage::Pulled { .. });
+        let pulled = |t: &Txn| t.uqid == uqid && matches!(t.stage, RequestStage::Pulled { .. });
         let Some(at) = self.open.iter().position(pulled) else {
             let found = format!("D2H Data for UQID {uqid}");
             out.events.push(Self::event("COH-IDS-02", None, found, "the UQID of an open pull"));
             return;
         };
         let txn = self.open.remove(at);
-        if txn.stage == (Stage::Pulled { error: true }) {
+        if txn.stage == (RequestStage::Pulled { error: true }) {
             let (opcode, rsp_data) = match txn.opcode {
                 D2hReqOpcode::WrInv => (H2dRspOpcode::GO, GoState::Error.0.into()),
                 D2hReqOpcode::WOWrInv | D2hReqOpcode::WOWrInvF => (H2dRspOpcode::ExtCmp, 0),
@@ -197,17 +197,18 @@ impl<D: LineContent> BiasHost<D> {
             return;
         }
         self.mem.write_unowned(txn.line, data, enables, out);
-        self.insert(Txn { stage: Stage::Writing, ..txn });
+        self.insert(Txn { stage: RequestStage::Writing, ..txn });
     }
 
     /// Requests whose CXL.mem write has ended go on.
     fn advance(&mut self, out: &mut AgentOutput<D>) {
-        let ready =
-            |t: &Txn, mem: &MemHost<D>| !matches!(t.stage, Stage::Pulled { .. }) && mem.phase(t.line) == Phase::Idle;
+        let ready = |t: &Txn, mem: &MemHost<D>| {
+            !matches!(t.stage, RequestStage::Pulled { .. }) && mem.phase(t.line) == Phase::Idle
+        };
         while let Some(at) = self.open.iter().position(|t| ready(t, &self.mem)) {
             let txn = self.open.remove(at);
             match txn.stage {
-                Stage::Writing => {
+                RequestStage::Writing => {
                     if txn.opcode == D2hReqOpcode::WrInv {
                         let rsp_data = GoState::Invalid.0.into();
                         out.send(0, Msg::H2dRsp { opcode: H2dRspOpcode::GO, rsp_data, cqid: txn.cqid });

@@ -207,7 +207,7 @@ impl<D> HomeTransaction<D> {
 
 /// A request that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Waiting {
+struct WaitingRequest {
     port: AgentPort,
     op: Op,
     line: LineAddr,
@@ -219,7 +219,7 @@ struct Waiting {
 pub struct HomeAgent<D, B> {
     directory: LineMap<(LineAddr, Holders)>,
     open: Vec<HomeTransaction<D>>,
-    queue: Vec<Waiting>,
+    queue: Vec<WaitingRequest>,
     /// Memory.
     pub memory: B,
 }
@@ -737,7 +737,7 @@ impl<D: LineContent, B: Backing<D>> HomeAgent<D, B> {
                 if !config.rules.tracks_waiting() {
                     self.change(line, |h| h.forget(port));
                 }
-                self.queue.push(Waiting { port, op, line, cqid });
+                self.queue.push(WaitingRequest { port, op, line, cqid });
                 self.recall(config, out);
             }
         }

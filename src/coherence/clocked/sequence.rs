@@ -31,10 +31,10 @@ pub struct Extent {
 }
 
 /// A link, by the columns of its ends, the smaller first.
-type Link = (usize, usize);
+type ColumnPair = (usize, usize);
 
 /// A message that has left and not arrived.
-struct UnderWay {
+struct MessageUnderWay {
     t_fs: u64,
     label: String,
     shown: bool,
@@ -44,8 +44,8 @@ struct UnderWay {
 pub struct Sequence {
     columns: Vec<String>,
     extent: Extent,
-    lines: OrderedMap<(Link, (MessageIdentifier, u16)), LineAddr>,
-    under_way: OrderedMap<(usize, usize, Class), VecDeque<UnderWay>>,
+    lines: OrderedMap<(ColumnPair, (MessageIdentifier, u16)), LineAddr>,
+    under_way: OrderedMap<(usize, usize, Class), VecDeque<MessageUnderWay>>,
     passing: Vec<Passing>,
 }
 
@@ -57,7 +57,7 @@ impl Sequence {
     }
 
     /// The line of a message, and what its identifiers mean from now on.
-    fn line_of(&mut self, link: Link, msg: &Msg<CacheLine>) -> Option<LineAddr> {
+    fn line_of(&mut self, link: ColumnPair, msg: &Msg<CacheLine>) -> Option<LineAddr> {
         let id = msg.identifier();
         let line = msg.line().or_else(|| self.lines.get(&(link, id)).copied());
         let begins = match *msg {
@@ -81,7 +81,7 @@ impl Sequence {
         if shown && self.covers(t_fs) {
             self.passing.push(Passing { t_fs, from, to, label: label.clone(), sent_fs: None });
         }
-        self.under_way.entry((from, to, msg.class())).or_default().push_back(UnderWay { t_fs, label, shown });
+        self.under_way.entry((from, to, msg.class())).or_default().push_back(MessageUnderWay { t_fs, label, shown });
     }
 
     fn taken(&mut self, from: usize, to: usize, class: Class, t_fs: u64) {

@@ -92,24 +92,24 @@ type Key = (AgentPort, RequestIdentifier, u16);
 
 /// Answers of a snoop that are still to come.
 #[derive(Debug, Clone, Copy)]
-struct Owed {
+struct OwedSnoopAnswers {
     rsp: bool,
     /// Data, or lines of a back-invalidate.
     data: i8,
 }
 
-impl Owed {
+impl OwedSnoopAnswers {
     /// Of a request: no snoop.
-    const NOTHING: Owed = Owed { rsp: false, data: 0 };
+    const NOTHING: OwedSnoopAnswers = OwedSnoopAnswers { rsp: false, data: 0 };
 
-    fn of(snoop: &Message) -> Owed {
+    fn of(snoop: &Message) -> OwedSnoopAnswers {
         match snoop {
             Message::S2mBisnp(m) if m.opcode.is_block() => {
                 let lines = block_lines(LineAddr(m.address / 64)).map_or(1, |(_, lines)| lines as i8);
-                Owed { rsp: false, data: lines }
+                OwedSnoopAnswers { rsp: false, data: lines }
             }
-            Message::S2mBisnp(_) => Owed { rsp: false, data: 1 },
-            _ => Owed { rsp: true, data: 0 },
+            Message::S2mBisnp(_) => OwedSnoopAnswers { rsp: false, data: 1 },
+            _ => OwedSnoopAnswers { rsp: true, data: 0 },
         }
     }
 
@@ -133,7 +133,7 @@ impl Owed {
 struct Served {
     id: u64,
     line: Option<LineAddr>,
-    owed: Owed,
+    owed: OwedSnoopAnswers,
     /// Its answer has been sent.
     answered: bool,
     /// Data that was pulled has not come.
@@ -146,7 +146,7 @@ struct Served {
 
 /// A request of this node.
 #[derive(Debug)]
-struct Asked {
+struct TreeRequest {
     id: u64,
     parent: u64,
     /// The line of a read that asks nobody for a copy, which ends with its data.
@@ -160,7 +160,7 @@ struct Asked {
 struct Snooped {
     id: u64,
     parent: u64,
-    owed: Owed,
+    owed: OwedSnoopAnswers,
 }
 
 /// A message on a link of a node.
@@ -187,7 +187,7 @@ pub struct Tree {
     /// Those writes, by line.
     writes: OrderedMap<LineAddr, u64>,
     /// All by what they were sent as last.
-    asked: OrderedMap<Key, Asked>,
+    asked: OrderedMap<Key, TreeRequest>,
     served: OrderedMap<Key, Served>,
     snooped: OrderedMap<Key, Snooped>,
     /// Conflicts without an acknowledgement, with the snoops that they are about.
@@ -273,8 +273,8 @@ impl Tree {
             TransactionPart::Request | TransactionPart::Snoop => {
                 let id = tap.new_id();
                 let (answered, owed) = match part {
-                    TransactionPart::Snoop => (false, Owed::of(passing.message)),
-                    _ => (has_no_answer(passing.message), Owed::NOTHING),
+                    TransactionPart::Snoop => (false, OwedSnoopAnswers::of(passing.message)),
+                    _ => (has_no_answer(passing.message), OwedSnoopAnswers::NOTHING),
                 };
                 let line = passing.line;
                 let new = Served { id, line, owed, answered, pulls: false, acts: false, waits: false };
@@ -340,7 +340,7 @@ impl Tree {
         if !matches!(answer, Message::S2mNdr(_)) {
             return;
         }
-        if let Some(&Asked { id, writes: Some(line), .. }) = self.asked.get(&key) {
+        if let Some(&TreeRequest { id, writes: Some(line), .. }) = self.asked.get(&key) {
             self.asked.remove(&key);
             self.writes.remove(&line);
             self.written = Some(line);
@@ -352,7 +352,7 @@ impl Tree {
         if !matches!(answer, Message::S2mDrs(..)) {
             return;
         }
-        if let Some(&Asked { id, reads: Some(line), .. }) = self.asked.get(&key) {
+        if let Some(&TreeRequest { id, reads: Some(line), .. }) = self.asked.get(&key) {
             self.asked.remove(&key);
             self.own.remove(&line);
             tap.record(at, RecordKind::End, id, 0, || Body::None);
@@ -372,7 +372,7 @@ impl Tree {
                 lines.extend(passing.line.map(|line| (line, id)));
                 let parent = if open.is_some() { self.cause } else { self.acts(at, tap, passing.line) };
                 let reads = passing.line.filter(|_| is_plain_read(passing.message));
-                self.asked.insert(key, Asked { id, parent, reads, writes });
+                self.asked.insert(key, TreeRequest { id, parent, reads, writes });
                 named = TransactionNaming::As(handle);
                 (if open.is_some() { RecordKind::Mark } else { RecordKind::Begin }, id, parent)
             }
@@ -392,7 +392,7 @@ impl Tree {
             TransactionPart::Answer => (RecordKind::Mark, self.answer(at, tap, key, passing.message), 0),
             TransactionPart::Snoop => {
                 let (id, parent) = (tap.new_id(), self.acts(at, tap, passing.line));
-                self.snooped.insert(key, Snooped { id, parent, owed: Owed::of(passing.message) });
+                self.snooped.insert(key, Snooped { id, parent, owed: OwedSnoopAnswers::of(passing.message) });
                 named = TransactionNaming::As(handle);
                 if parent != 0 {
                     let awaited = self.awaited.entry(parent).or_default();

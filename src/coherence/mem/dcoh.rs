@@ -54,7 +54,7 @@ pub enum DeviceOp {
 
 /// Why a transaction is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Cause {
+enum DcohCause {
     Host {
         host: AgentPort,
         opcode: M2sReqOpcode,
@@ -75,7 +75,7 @@ struct Open {
     count: u8,
     /// Entry that has to leave the filter first.
     victim: Option<LineAddr>,
-    cause: Cause,
+    cause: DcohCause,
 }
 
 impl Open {
@@ -224,10 +224,10 @@ impl<D: LineContent> Dcoh<D> {
     /// The host whose open request for the line says that it holds nothing (MetaValue Invalid).
     pub fn gives_up(&self, line: LineAddr) -> Option<AgentPort> {
         self.open.iter().filter(|o| o.covers(line)).find_map(|o| match o.cause {
-            Cause::Host { host, meta_field, meta, .. } => {
+            DcohCause::Host { host, meta_field, meta, .. } => {
                 (tables::meta_said(meta_field, meta) == Some(Some(MetaValue::Invalid))).then_some(host)
             }
-            Cause::Device(_) => None,
+            DcohCause::Device(_) => None,
         })
     }
 
@@ -262,7 +262,7 @@ impl<D: LineContent> Dcoh<D> {
 
     /// Lines of its own operations, and of those of CXL.io peers, that have not ended.
     pub fn own_operations(&self) -> impl Iterator<Item = LineAddr> {
-        self.open.iter().filter(|o| matches!(o.cause, Cause::Device(_))).map(|o| o.line)
+        self.open.iter().filter(|o| matches!(o.cause, DcohCause::Device(_))).map(|o| o.line)
     }
 
     /// Lines of open transactions, their victims among them.
@@ -279,7 +279,7 @@ impl<D: LineContent> Dcoh<D> {
             out.events.push(self.event("COH-STA-01", Some(line), format!("{op:?}"), "an idle line in the right state"));
             return;
         }
-        self.begin(config, Open { line, count: 1, victim: None, cause: Cause::Device(op) }, out);
+        self.begin(config, Open { line, count: 1, victim: None, cause: DcohCause::Device(op) }, out);
     }
 
     /// Starts a UIO write of a peer, for which [`Dcoh::can_issue`] holds; [`Effect::Written`] says when it is done.
@@ -316,7 +316,7 @@ impl<D: LineContent> Dcoh<D> {
         if (0..count).any(|i| !self.can_issue(config, LineAddr(line.0 + i), op)) {
             return false;
         }
-        self.begin(config, Open { line, count: count as u8, victim: None, cause: Cause::Device(op) }, out);
+        self.begin(config, Open { line, count: count as u8, victim: None, cause: DcohCause::Device(op) }, out);
         true
     }
 
@@ -400,13 +400,13 @@ impl<D: LineContent> Dcoh<D> {
         }
     }
 
-    fn snp_of(cause: &Cause) -> SnpType {
+    fn snp_of(cause: &DcohCause) -> SnpType {
         match cause {
-            Cause::Host { snp, .. } => *snp,
-            Cause::Device(DeviceOp::ReadOnce | DeviceOp::UioRead) => SnpType::SnpCur,
-            Cause::Device(DeviceOp::ReadShared) => SnpType::SnpData,
-            Cause::Device(DeviceOp::ReadOwn | DeviceOp::Reclaim | DeviceOp::UioWrite) => SnpType::SnpInv,
-            Cause::Device(DeviceOp::Evict) => SnpType::NoOp,
+            DcohCause::Host { snp, .. } => *snp,
+            DcohCause::Device(DeviceOp::ReadOnce | DeviceOp::UioRead) => SnpType::SnpCur,
+            DcohCause::Device(DeviceOp::ReadShared) => SnpType::SnpData,
+            DcohCause::Device(DeviceOp::ReadOwn | DeviceOp::Reclaim | DeviceOp::UioWrite) => SnpType::SnpInv,
+            DcohCause::Device(DeviceOp::Evict) => SnpType::NoOp,
         }
     }
 
@@ -424,8 +424,8 @@ impl<D: LineContent> Dcoh<D> {
         }
         let snp = Self::snp_of(&open.cause);
         let (requester, uio_write) = match open.cause {
-            Cause::Host { host, .. } => (Some(host), false),
-            Cause::Device(op) => (None, op == DeviceOp::UioWrite),
+            DcohCause::Host { host, .. } => (Some(host), false),
+            DcohCause::Device(op) => (None, op == DeviceOp::UioWrite),
         };
         let asked_for = AskedFor { snp, requester, uio_write, load: self.load(config) };
         let lines = (0..u64::from(open.count)).map(|i| LineAddr(open.line.0 + i));
@@ -507,10 +507,10 @@ impl<D: LineContent> Dcoh<D> {
     /// Every answer is in: the transaction has its effect and its answers leave.
     fn complete(&mut self, config: &CoherenceConfig, open: &Open, out: &mut AgentOutput<D>) {
         match open.cause {
-            Cause::Host { host, opcode, meta_field, meta, snp, tag, way } => {
+            DcohCause::Host { host, opcode, meta_field, meta, snp, tag, way } => {
                 self.complete_host(config, open.line, host, (opcode, meta_field, meta, snp), tag, way, out);
             }
-            Cause::Device(op) => {
+            DcohCause::Device(op) => {
                 for i in 0..u64::from(open.count) {
                     self.complete_device(LineAddr(open.line.0 + i), op, out);
                 }
@@ -695,7 +695,7 @@ impl<D: LineContent> Dcoh<D> {
             // The place is taken now, so that no other line gets it meanwhile.
             self.filter.put(line, Holders::NONE);
         }
-        let cause = Cause::Host { host, opcode, meta_field, meta, snp, tag, way };
+        let cause = DcohCause::Host { host, opcode, meta_field, meta, snp, tag, way };
         self.begin(config, Open { line, count: 1, victim, cause }, out);
     }
 
@@ -781,14 +781,14 @@ impl<D: LineContent> Dcoh<D> {
         for line in (0..u64::from(open.count)).map(|i| LineAddr(open.line.0 + i)) {
             let own = self.own.get(&line).map(|own| own.0);
             let needs = match open.cause {
-                Cause::Host { opcode, .. } => tables::is_read(opcode) && own != Some(Copy4::M),
-                Cause::Device(DeviceOp::ReadOnce | DeviceOp::ReadShared | DeviceOp::ReadOwn) => true,
-                Cause::Device(DeviceOp::UioRead) => own.is_none(),
-                Cause::Device(DeviceOp::UioWrite) => {
+                DcohCause::Host { opcode, .. } => tables::is_read(opcode) && own != Some(Copy4::M),
+                DcohCause::Device(DeviceOp::ReadOnce | DeviceOp::ReadShared | DeviceOp::ReadOwn) => true,
+                DcohCause::Device(DeviceOp::UioRead) => own.is_none(),
+                DcohCause::Device(DeviceOp::UioWrite) => {
                     let is_part = self.uio.get(&line).is_some_and(|(_, enables)| *enables != WHOLE_LINE);
                     is_part && own != Some(Copy4::M)
                 }
-                Cause::Device(DeviceOp::Evict | DeviceOp::Reclaim) => false,
+                DcohCause::Device(DeviceOp::Evict | DeviceOp::Reclaim) => false,
             };
             if needs && !self.memory.has(line) {
                 self.memory.fetch(line, out);
@@ -847,10 +847,10 @@ impl<D: LineContent> Dcoh<D> {
             // Its victim has left all the same: without holders it would take a place for ever.
             open.victim.into_iter().for_each(|victim| self.tidy(victim));
             match open.cause {
-                Cause::Host { host, opcode, tag, .. } => {
+                DcohCause::Host { host, opcode, tag, .. } => {
                     answer_outside(config, host, tables::is_read(opcode), tag, self.load(config), out);
                 }
-                Cause::Device(_) => {
+                DcohCause::Device(_) => {
                     self.uio.remove(&line);
                     out.effects.push(Effect::Refused(line));
                     out.effects.push(Effect::Done(line));
@@ -1041,7 +1041,7 @@ impl<D: LineContent> Dcoh<D> {
             Holders::Shared(hosts) => Holders::Shared(hosts.iter().map(name).collect()),
         });
         for open in &mut self.open {
-            if let Cause::Host { host, .. } = &mut open.cause {
+            if let DcohCause::Host { host, .. } = &mut open.cause {
                 *host = name(*host);
             }
         }
@@ -1058,7 +1058,7 @@ impl<D: LineContent> Dcoh<D> {
         };
         let mut signature: Vec<(u64, u64)> = self.filter.iter().map(entry).collect();
         for open in &self.open {
-            let asks = matches!(open.cause, Cause::Host { host: h, .. } if h == host);
+            let asks = matches!(open.cause, DcohCause::Host { host: h, .. } if h == host);
             signature.push((open.line.0, u64::from(asks)));
         }
         for t in self.trackers.iter().filter(|t| t.host == host) {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 /// A line of device memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Stored<D> {
+struct DeviceMemoryLine<D> {
     data: D,
     meta: MetaValue,
 }
@@ -72,7 +72,7 @@ struct Behind<D> {
 /// The memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct DcohMemory<D> {
-    stored: BTreeMap<LineAddr, Stored<D>>,
+    stored: BTreeMap<LineAddr, DeviceMemoryLine<D>>,
     behind: Option<Behind<D>>,
 }
 
@@ -169,8 +169,8 @@ impl<D: LineContent> DcohMemory<D> {
         self.behind.iter().flat_map(|behind| &behind.jobs)
     }
 
-    fn entry(&mut self, line: LineAddr) -> &mut Stored<D> {
-        self.stored.entry(line).or_insert_with(|| Stored { data: D::initial(line), meta: MetaValue::Invalid })
+    fn entry(&mut self, line: LineAddr) -> &mut DeviceMemoryLine<D> {
+        self.stored.entry(line).or_insert_with(|| DeviceMemoryLine { data: D::initial(line), meta: MetaValue::Invalid })
     }
 
     /// Writes the enabled bytes; of a part only where [`DcohMemory::has`] holds.
@@ -184,7 +184,7 @@ impl<D: LineContent> DcohMemory<D> {
     /// The value with which a run starts, of a memory of its own.
     pub fn preset(&mut self, line: LineAddr, data: D) {
         if self.behind.is_none() {
-            self.stored.insert(line, Stored { data, meta: MetaValue::Invalid });
+            self.stored.insert(line, DeviceMemoryLine { data, meta: MetaValue::Invalid });
         }
     }
 

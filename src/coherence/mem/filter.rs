@@ -163,11 +163,11 @@ impl SnoopFilterEntry {
 enum Set {
     /// The least recently used one first.
     Few(Vec<SnoopFilterEntry>),
-    Many(Box<Indexed>),
+    Many(Box<IndexedFilter>),
 }
 
 #[derive(Debug, Clone)]
-struct Indexed {
+struct IndexedFilter {
     /// Entries by line, each with the number of its last use.
     entries: BTreeMap<LineAddr, (u64, SnoopFilterEntry)>,
     /// Lines by the number of their last use.
@@ -176,7 +176,7 @@ struct Indexed {
     next: u64,
 }
 
-impl Indexed {
+impl IndexedFilter {
     fn put(&mut self, entry: SnoopFilterEntry) {
         let line = entry.line;
         if let Some((before, _)) = self.entries.insert(line, (self.next, entry)) {
@@ -223,7 +223,7 @@ impl Set {
                 if entries.len() < FEW {
                     return entries.push(entry);
                 }
-                let mut all = Indexed { entries: BTreeMap::new(), by_use: BTreeMap::new(), next: 0 };
+                let mut all = IndexedFilter { entries: BTreeMap::new(), by_use: BTreeMap::new(), next: 0 };
                 entries.drain(..).chain([entry]).for_each(|entry| all.put(entry));
                 *self = Set::Many(Box::new(all));
             }

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 /// A request of a device that waits for its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Waiting {
+struct BlockedRequest {
     port: AgentPort,
     opcode: D2hReqOpcode,
     line: LineAddr,
@@ -41,7 +41,7 @@ pub struct HdmHome<D> {
     host: MemHost<D>,
     devices: AgentPort,
     /// Requests that wait for their line, at most one for each line, in the order in which they came.
-    waiting: Vec<Waiting>,
+    waiting: Vec<BlockedRequest>,
     /// Back-invalidate snoops that wait until the devices have given their lines back.
     snoops: Vec<(Msg<D>, u8)>,
     /// Lines that the device does not have, while a request for them ends.
@@ -168,7 +168,7 @@ impl<D: LineContent> HdmHome<D> {
     /// A line that was asked for is not there: whoever waits for it gets an error.
     fn refuse(&mut self, config: &CoherenceConfig, line: LineAddr, out: &mut AgentOutput<D>) {
         let Some(at) = self.waiting.iter().position(|w| w.line == line) else { return };
-        let Waiting { port, opcode, line, cqid } = self.waiting.remove(at);
+        let BlockedRequest { port, opcode, line, cqid } = self.waiting.remove(at);
         self.absent.push(line);
         let below = self.below(config);
         self.home.take(&below, port, Msg::D2hReq { opcode, line, cqid }, 0, out);
@@ -185,7 +185,7 @@ impl<D: LineContent> HdmHome<D> {
     /// A request whose line is here is taken by the home; for one that is not the line is asked for.
     fn serves(&mut self, config: &CoherenceConfig, out: &mut AgentOutput<D>) -> bool {
         for at in 0..self.waiting.len() {
-            let Waiting { port, opcode, line, cqid } = self.waiting[at];
+            let BlockedRequest { port, opcode, line, cqid } = self.waiting[at];
             let msg = Msg::D2hReq { opcode, line, cqid };
             if self.owns(line) && self.home.memory.holds(line) {
                 if self.home.accepts(config, port, &msg) == Accept::Take {
@@ -274,7 +274,7 @@ impl<D: LineContent> Agent<D> for HdmHome<D> {
                 absent.into_iter().for_each(|(line, _)| self.refuse(config, line, out));
             }
             Msg::D2hReq { opcode, line, cqid } if opcode != D2hReqOpcode::CacheFlushed && !self.owns(line) => {
-                self.waiting.push(Waiting { port, opcode, line, cqid });
+                self.waiting.push(BlockedRequest { port, opcode, line, cqid });
             }
             _ => {
                 let below = self.below(config);

@@ -143,7 +143,7 @@ struct Open<D> {
 
 /// Where an unanswered back-invalidate stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Stage {
+enum SnoopStage {
     Conflict { tag: u16, granted: bool },
     AwaitFill,
     AwaitWrite,
@@ -153,16 +153,16 @@ enum Stage {
 
 /// An unanswered back-invalidate of one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Snoop {
+struct PendingSnoop {
     opcode: BisnpOpcode,
     bi_tag: u16,
     way: u8,
-    stage: Stage,
+    stage: SnoopStage,
 }
 
 /// A line that is cached or busy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct HostLine<D> {
+struct TrackedLine<D> {
     line: LineAddr,
     state: Copy4,
     /// `None` in E: ownership without bytes.
@@ -170,20 +170,20 @@ struct HostLine<D> {
     open: Option<Open<D>>,
     /// Tag of a MemWr without its Cmp.
     write: Option<u16>,
-    snoop: Option<Snoop>,
+    snoop: Option<PendingSnoop>,
     /// The access that has to come before the line is given up.
     due: HostAccess,
     /// Ownership came without bytes and nobody writes the whole line: MemRd Any follows, for this access.
     lacking: Option<HostAccess>,
 }
 
-impl<D> OfLine for HostLine<D> {
+impl<D> OfLine for TrackedLine<D> {
     fn line(&self) -> LineAddr {
         self.line
     }
 }
 
-impl<D: LineContent> HostLine<D> {
+impl<D: LineContent> TrackedLine<D> {
     fn new(line: LineAddr) -> Self {
         Self {
             line,
@@ -200,12 +200,12 @@ impl<D: LineContent> HostLine<D> {
     fn phase(&self) -> Phase {
         if let Some(snoop) = &self.snoop {
             return match snoop.stage {
-                Stage::Conflict { granted: false, .. } => Phase::Conflict,
-                Stage::Conflict { granted: true, .. } => Phase::ConflictWon,
-                Stage::AwaitFill => Phase::Filling,
-                Stage::AwaitWrite => Phase::WritingSnooped,
-                Stage::WriteBack { .. } => Phase::Answering,
-                Stage::Resolved { .. } => Phase::Resolved,
+                SnoopStage::Conflict { granted: false, .. } => Phase::Conflict,
+                SnoopStage::Conflict { granted: true, .. } => Phase::ConflictWon,
+                SnoopStage::AwaitFill => Phase::Filling,
+                SnoopStage::AwaitWrite => Phase::WritingSnooped,
+                SnoopStage::WriteBack { .. } => Phase::Answering,
+                SnoopStage::Resolved { .. } => Phase::Resolved,
             };
         }
         match &self.open {
@@ -264,7 +264,7 @@ pub struct HostCopy<D> {
 pub struct MemHost<D> {
     id: AgentPort,
     region: HdmRegion,
-    lines: LineMap<HostLine<D>>,
+    lines: LineMap<TrackedLine<D>>,
 }
 
 impl<D: LineContent> MemHost<D> {
@@ -307,7 +307,7 @@ impl<D: LineContent> MemHost<D> {
 
     /// Situation of a line, for coverage and charts.
     pub fn phase(&self, line: LineAddr) -> Phase {
-        self.get(line).map_or(Phase::Idle, HostLine::phase)
+        self.get(line).map_or(Phase::Idle, TrackedLine::phase)
     }
 
     /// Lines with a copy or something open.
@@ -452,7 +452,7 @@ impl<D: LineContent> MemHost<D> {
 
     /// Whether a load is served from the cache.
     pub fn can_load(&self, line: LineAddr) -> bool {
-        self.get(line).is_some_and(HostLine::can_load)
+        self.get(line).is_some_and(TrackedLine::can_load)
     }
 
     /// A load from the cache.
@@ -535,18 +535,18 @@ impl<D: LineContent> MemHost<D> {
         CoherenceEvent::new(rule, line, self.name(), found, expected)
     }
 
-    fn get(&self, line: LineAddr) -> Option<&HostLine<D>> {
+    fn get(&self, line: LineAddr) -> Option<&TrackedLine<D>> {
         self.lines.get(line)
     }
 
     /// Place of the line's entry, which is made if need be, to work on it.
     fn slot(&mut self, line: LineAddr) -> usize {
-        self.lines.touch(line, HostLine::new)
+        self.lines.touch(line, TrackedLine::new)
     }
 
     /// Entries that say nothing are removed, so that equal caches are equal states. Ends every step: places change.
     fn tidy(&mut self) {
-        self.lines.settle(HostLine::is_gone, HostLine::is_open);
+        self.lines.settle(TrackedLine::is_gone, TrackedLine::is_open);
     }
 
     /// Tag and opcode of the open request of a line.
@@ -571,8 +571,7 @@ impl<D: LineContent> MemHost<D> {
 
     /// The line of a BIConflict without its Ack.
     pub fn disputed(&self, tag: u16) -> Option<LineAddr> {
-        let waits =
-            |l: &&HostLine<D>| matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag);
+        let waits = |l: &&TrackedLine<D>| matches!(l.snoop, Some(PendingSnoop { stage: SnoopStage::Conflict { tag: t, .. }, .. }) if t == tag);
         self.lines.open().find(waits).map(|l| l.line)
     }
 
@@ -581,17 +580,17 @@ impl<D: LineContent> MemHost<D> {
         self.lines.open().find(|l| Self::uses_tag(l, tag)).map(|l| (l.line, l.write == Some(tag)))
     }
 
-    fn uses_tag(l: &HostLine<D>, tag: u16) -> bool {
+    fn uses_tag(l: &TrackedLine<D>, tag: u16) -> bool {
         l.open.as_ref().is_some_and(|o| o.tag == tag)
             || l.write == Some(tag)
-            || matches!(l.snoop, Some(Snoop { stage: Stage::Conflict { tag: t, .. }, .. }) if t == tag)
+            || matches!(l.snoop, Some(PendingSnoop { stage: SnoopStage::Conflict { tag: t, .. }, .. }) if t == tag)
     }
 
     /// Tags in use: of requests, of writes, and of conflicts whose request has ended.
     fn tags(&self) -> impl Iterator<Item = u16> {
         self.lines.open().flat_map(|l| {
             let disputed = match l.snoop {
-                Some(Snoop { stage: Stage::Conflict { tag, .. }, .. }) => Some(tag),
+                Some(PendingSnoop { stage: SnoopStage::Conflict { tag, .. }, .. }) => Some(tag),
                 _ => None,
             };
             let asked = l.open.as_ref().map(|o| o.tag);
@@ -700,14 +699,18 @@ impl<D: LineContent> MemHost<D> {
     /// A snoop that waited for the fill is answered when the fill is done and the due access made.
     fn answer_after_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut AgentOutput<D>) {
         let entry = &self.lines[at];
-        let waits = matches!(entry.snoop, Some(Snoop { stage: Stage::AwaitFill, .. }));
+        let waits = matches!(entry.snoop, Some(PendingSnoop { stage: SnoopStage::AwaitFill, .. }));
         if waits && entry.open.is_none() && entry.due == HostAccess::Nothing {
             self.answer(config, at, out);
         }
     }
 
     /// The row by which a line is answered now.
-    fn answer_row(config: &CoherenceConfig, entry: &HostLine<D>, snoop: &Snoop) -> Option<&'static AnswerRow> {
+    fn answer_row(
+        config: &CoherenceConfig,
+        entry: &TrackedLine<D>,
+        snoop: &PendingSnoop,
+    ) -> Option<&'static AnswerRow> {
         let rows: Vec<&AnswerRow> = tables::answers(snoop.opcode, entry.state)
             // Ownership without bytes cannot become a shared copy.
             .filter(|r| r.left != Copy4::S || entry.data.is_some())
@@ -728,7 +731,8 @@ impl<D: LineContent> MemHost<D> {
         if config.rules.writes_back(row) {
             self.send_write(at, row.left, out);
             if config.rules.answer_awaits_write() {
-                self.lines[at].snoop = Some(Snoop { stage: Stage::WriteBack { answer: row.answer }, ..snoop });
+                self.lines[at].snoop =
+                    Some(PendingSnoop { stage: SnoopStage::WriteBack { answer: row.answer }, ..snoop });
                 if snoop.opcode.is_block() && !config.rules.block_awaits_lines() {
                     self.resolve(config, at, row.answer, out);
                 }
@@ -755,18 +759,19 @@ impl<D: LineContent> MemHost<D> {
             out.send(0, Msg::M2sBirsp { opcode: answer, bi_tag, low_addr: low(line) });
             return;
         }
-        self.lines[at].snoop = Some(Snoop { stage: Stage::Resolved { answer }, ..snoop });
+        self.lines[at].snoop = Some(PendingSnoop { stage: SnoopStage::Resolved { answer }, ..snoop });
         let mut answers = Vec::new();
-        let same = |s: &Option<Snoop>| s.is_some_and(|s| s.bi_tag == bi_tag && s.opcode.is_block());
+        let same = |s: &Option<PendingSnoop>| s.is_some_and(|s| s.bi_tag == bi_tag && s.opcode.is_block());
         for l in self.lines.open().filter(|l| same(&l.snoop)) {
             match l.snoop.map(|s| s.stage) {
-                Some(Stage::Resolved { answer }) => answers.push((l.line, answer)),
+                Some(SnoopStage::Resolved { answer }) => answers.push((l.line, answer)),
                 _ if !config.rules.block_awaits_lines() => {}
                 _ => return,
             }
         }
-        let is_resolved =
-            |l: &HostLine<D>| same(&l.snoop) && matches!(l.snoop, Some(Snoop { stage: Stage::Resolved { .. }, .. }));
+        let is_resolved = |l: &TrackedLine<D>| {
+            same(&l.snoop) && matches!(l.snoop, Some(PendingSnoop { stage: SnoopStage::Resolved { .. }, .. }))
+        };
         while let Some(at) = self.lines.first_open(is_resolved) {
             self.lines[at].snoop = None;
         }
@@ -810,7 +815,7 @@ impl<D: LineContent> MemHost<D> {
             let Some(act) = self.step(config, at, MemHostInput::Ack, &found, out) else { return };
             if act == MemHostAction::AnswerFilled {
                 if let Some(snoop) = &mut self.lines[at].snoop {
-                    snoop.stage = Stage::AwaitFill;
+                    snoop.stage = SnoopStage::AwaitFill;
                 }
                 self.answer_after_fill(config, at, out);
             } else {
@@ -818,7 +823,7 @@ impl<D: LineContent> MemHost<D> {
             }
             return;
         }
-        let waits = |l: &HostLine<D>| {
+        let waits = |l: &TrackedLine<D>| {
             l.write == Some(tag) || l.open.as_ref().is_some_and(|o| o.tag == tag && o.granted.is_none())
         };
         let Some(at) = self.lines.first_open(waits) else {
@@ -849,7 +854,7 @@ impl<D: LineContent> MemHost<D> {
                 }
                 Some(MemHostAction::SendAnswer) => {
                     self.lines[at].write = None;
-                    if let Some(Snoop { stage: Stage::WriteBack { answer }, .. }) = self.lines[at].snoop {
+                    if let Some(PendingSnoop { stage: SnoopStage::WriteBack { answer }, .. }) = self.lines[at].snoop {
                         self.resolve(config, at, answer, out);
                     }
                 }
@@ -888,7 +893,7 @@ impl<D: LineContent> MemHost<D> {
             }
             Some(_) => {
                 let entry = &mut self.lines[at];
-                if let Some(Snoop { stage: Stage::Conflict { granted, .. }, .. }) = &mut entry.snoop {
+                if let Some(PendingSnoop { stage: SnoopStage::Conflict { granted, .. }, .. }) = &mut entry.snoop {
                     *granted = true;
                 }
                 let is_evict = req.opcode == M2sReqOpcode::MemClnEvct;
@@ -964,37 +969,37 @@ impl<D: LineContent> MemHost<D> {
             let stage = match act {
                 MemHostAction::Dispute => {
                     let tag = self.lines[at].open.as_ref().map_or(0, |o| o.tag);
-                    Stage::Conflict { tag, granted: false }
+                    SnoopStage::Conflict { tag, granted: false }
                 }
-                MemHostAction::AwaitFill => Stage::AwaitFill,
-                MemHostAction::AwaitWrite => Stage::AwaitWrite,
+                MemHostAction::AwaitFill => SnoopStage::AwaitFill,
+                MemHostAction::AwaitWrite => SnoopStage::AwaitWrite,
                 // Replaced at once below.
-                _ => Stage::AwaitFill,
+                _ => SnoopStage::AwaitFill,
             };
-            self.lines[at].snoop = Some(Snoop { opcode, bi_tag, way, stage });
+            self.lines[at].snoop = Some(PendingSnoop { opcode, bi_tag, way, stage });
         }
         let mut disputed = false;
         for line in lines {
             let at = self.slot(line);
-            let Some(Snoop { stage, bi_tag: own, .. }) = self.lines[at].snoop else { continue };
+            let Some(PendingSnoop { stage, bi_tag: own, .. }) = self.lines[at].snoop else { continue };
             if own != bi_tag {
                 continue;
             }
             match stage {
-                Stage::Conflict { tag, granted: false } => {
+                SnoopStage::Conflict { tag, granted: false } => {
                     if config.rules.disputes(disputed) {
                         out.send(0, conflict(line, tag));
                     }
                     disputed = true;
                 }
-                Stage::AwaitFill if self.lines[at].open.is_none() => self.answer(config, at, out),
+                SnoopStage::AwaitFill if self.lines[at].open.is_none() => self.answer(config, at, out),
                 _ => {}
             }
         }
     }
 }
 
-fn open_granted<D>(line: &HostLine<D>) -> bool {
+fn open_granted<D>(line: &TrackedLine<D>) -> bool {
     line.open.as_ref().is_some_and(|o| o.granted.is_some())
 }
 

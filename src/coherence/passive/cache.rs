@@ -1,8 +1,8 @@
 //! Links of CXL.cache: requests, snoops and pulls that are open, and what each message makes of a line (`coherence` §2).
 
 use super::half::LineHalf;
-use super::line::Held;
-use super::{Holder, Lines};
+use super::line::PossibleCopy;
+use super::{PassiveHolder, PassiveLines};
 use crate::cache::requests::{self, CacheRequestKind, CacheRequestRow};
 use crate::cache::snoops::{self, Left};
 use crate::cache::state::{CacheLineState, HostAnswer, Snoop};
@@ -36,7 +36,7 @@ struct Open {
 /// A snoop without its answer, or without the data that belongs to it.
 #[derive(Debug)]
 struct Snooped {
-    holder: Holder,
+    holder: PassiveHolder,
     line: LineAddr,
     snoop: Snoop,
     /// The most that the device may have held when the snoop passed.
@@ -49,11 +49,11 @@ struct Snooped {
 /// A pull without its data.
 #[derive(Debug)]
 struct Pull {
-    holder: Holder,
+    holder: PassiveHolder,
     line: LineAddr,
     op: Op,
     /// What the device could still hold when the home took its evict, and the value that a clean copy had.
-    held: Held,
+    held: PossibleCopy,
     clean: Option<CacheLine>,
     /// The home drops the data.
     refused: bool,
@@ -65,14 +65,14 @@ struct Pull {
 pub(super) struct CacheLinks {
     /// Peers that have asked, by link.
     peers: OrderedMap<usize, OrderedSet<u16>>,
-    open: OrderedMap<(Holder, u16), Open>,
+    open: OrderedMap<(PassiveHolder, u16), Open>,
     /// Which requests of a device may be open together.
-    issued: OrderedMap<Holder, IssueWatch>,
+    issued: OrderedMap<PassiveHolder, IssueWatch>,
     /// By link and UQID.
     snoops: OrderedMap<(usize, u16), Snooped>,
-    snooped: OrderedMap<(Holder, LineAddr), u16>,
+    snooped: OrderedMap<(PassiveHolder, LineAddr), u16>,
     pulls: OrderedMap<(usize, u16), Pull>,
-    pulled: OrderedMap<(Holder, LineAddr), u16>,
+    pulled: OrderedMap<(PassiveHolder, LineAddr), u16>,
 }
 
 /// The state of the tables for what a copy is at most.
@@ -87,7 +87,7 @@ fn state(most: Copy4) -> CacheLineState {
 
 impl CacheLinks {
     /// A message passes, with these bytes of its line; `device` is the peer that it names, if it names one.
-    pub fn see(&mut self, lines: &mut Lines, device: Holder, msg: &Msg<CacheLine>, enables: u64) {
+    pub fn see(&mut self, lines: &mut PassiveLines, device: PassiveHolder, msg: &Msg<CacheLine>, enables: u64) {
         let device = self.known(device, msg);
         let Some(msg) = &self.whole(device, msg, enables) else { return };
         if matches!(msg, Msg::D2hReq { .. } | Msg::H2dRsp { .. } | Msg::H2dData { .. }) {
@@ -117,7 +117,7 @@ impl CacheLinks {
     }
 
     /// The message with its whole line, unless the other half has not passed.
-    fn whole(&mut self, device: Holder, msg: &Msg<CacheLine>, enables: u64) -> Option<Msg<CacheLine>> {
+    fn whole(&mut self, device: PassiveHolder, msg: &Msg<CacheLine>, enables: u64) -> Option<Msg<CacheLine>> {
         let half = match msg {
             Msg::H2dData { cqid, go_err: false, .. } => self.open.get_mut(&(device, *cqid)).map(|open| &mut open.half),
             Msg::D2hData { uqid, .. } => {
@@ -143,18 +143,18 @@ impl CacheLinks {
 
     /// The device as its requests name it. A switch fills in the CacheID on the way up, so a device below one may not know its
     /// own: alone behind its link, all that comes down is for it.
-    fn known(&mut self, device: Holder, msg: &Msg<CacheLine>) -> Holder {
+    fn known(&mut self, device: PassiveHolder, msg: &Msg<CacheLine>) -> PassiveHolder {
         let peers = self.peers.entry(device.link).or_default();
         if let Msg::D2hReq { .. } = msg {
             peers.insert(device.peer);
         }
         match (peers.len(), peers.first()) {
-            (1, Some(&peer)) => Holder { peer, ..device },
+            (1, Some(&peer)) => PassiveHolder { peer, ..device },
             _ => device,
         }
     }
 
-    fn request(&mut self, lines: &mut Lines, device: Holder, op: Op, line: LineAddr, cqid: u16) {
+    fn request(&mut self, lines: &mut PassiveLines, device: PassiveHolder, op: Op, line: LineAddr, cqid: u16) {
         let Some(row) = requests::request(op) else { return };
         let name = op.name().unwrap_or("?");
         // Under an identifier that is in use the older request will have no answer that can be told from others.
@@ -179,7 +179,7 @@ impl CacheLinks {
         let copies = [Copy4::M, Copy4::E, Copy4::S];
         let most = copies.into_iter().find(|copy| row.starts.iter().any(|(start, _)| *start == state(*copy)));
         let left = if row.kind == CacheRequestKind::Evict { held } else { held.lowered(most.unwrap_or_default()) };
-        lines.hold(line, device, Held { before: held.most, leaving, ..left });
+        lines.hold(line, device, PossibleCopy { before: held.most, leaving, ..left });
         let mark = lines.read_begins(line);
         let (data, granted, has_data, pulled, ended, half) = (None, false, false, false, false, LineHalf::default());
         let open = Open { row, line, mark, clean, granted, data, has_data, half, pulled, ended };
@@ -187,19 +187,26 @@ impl CacheLinks {
     }
 
     /// A device says that it holds nothing any more.
-    fn flushed(&mut self, lines: &mut Lines, device: Holder) {
-        let held: Vec<(LineAddr, Held)> =
+    fn flushed(&mut self, lines: &mut PassiveLines, device: PassiveHolder) {
+        let held: Vec<(LineAddr, PossibleCopy)> =
             lines.lines.iter().filter_map(|(line, known)| Some((*line, *known.holders.get(&device)?))).collect();
         for (line, held) in held {
             if held.dirty && !self.snooped.contains_key(&(device, line)) {
                 let found = format!("CacheFlushed of a device that {}", held.in_words());
                 lines.say("COH-REQ-27", line, device, found, "CacheFlushed behind the last DirtyEvict");
             }
-            lines.hold(line, device, Held::default());
+            lines.hold(line, device, PossibleCopy::default());
         }
     }
 
-    fn answer(&mut self, lines: &mut Lines, device: Holder, opcode: H2dRspOpcode, rsp_data: u16, cqid: u16) {
+    fn answer(
+        &mut self,
+        lines: &mut PassiveLines,
+        device: PassiveHolder,
+        opcode: H2dRspOpcode,
+        rsp_data: u16,
+        cqid: u16,
+    ) {
         let Some(answer) = HostAnswer::of(opcode, rsp_data) else { return };
         let Some(open) = self.open.get_mut(&(device, cqid)) else { return };
         let (line, row) = (open.line, open.row);
@@ -213,7 +220,7 @@ impl CacheLinks {
             open.granted = true;
             let (mark, early) = (open.mark, open.data.take());
             lines.check_alone(line, device, copy, &format!("GO-{}", copy.letter()));
-            lines.hold(line, device, Held::granted(copy));
+            lines.hold(line, device, PossibleCopy::granted(copy));
             if let Some(data) = early {
                 lines.check_read(line, device, mark, true, &data);
             }
@@ -249,14 +256,14 @@ impl CacheLinks {
             lines.changed(line, None);
         }
         if row.kind == CacheRequestKind::Evict {
-            lines.hold(line, device, Held::default());
+            lines.hold(line, device, PossibleCopy::default());
         }
         if is_over {
             self.close(lines, device, cqid);
         }
     }
 
-    fn data(&mut self, lines: &mut Lines, device: Holder, cqid: u16, go_err: bool, data: &CacheLine) {
+    fn data(&mut self, lines: &mut PassiveLines, device: PassiveHolder, cqid: u16, go_err: bool, data: &CacheLine) {
         let Some(open) = self.open.get_mut(&(device, cqid)) else { return };
         let (line, mark, granted) = (open.line, open.mark, open.granted);
         open.has_data = true;
@@ -274,19 +281,26 @@ impl CacheLinks {
     }
 
     /// The last answer of a request, or nothing more is to be learned of it.
-    fn close(&mut self, lines: &mut Lines, device: Holder, cqid: u16) {
+    fn close(&mut self, lines: &mut PassiveLines, device: PassiveHolder, cqid: u16) {
         let Some(open) = self.open.remove(&(device, cqid)) else { return };
         lines.read_ends(open.line);
     }
 
     /// A request for memory of the device was answered through CXL.mem (`coherence` §3.3).
-    pub fn answered_by_forward(&mut self, lines: &mut Lines, link: usize, msg: &Msg<CacheLine>) {
-        let device = self.known(Holder { link, peer: 0, is_host: false }, msg);
+    pub fn answered_by_forward(&mut self, lines: &mut PassiveLines, link: usize, msg: &Msg<CacheLine>) {
+        let device = self.known(PassiveHolder { link, peer: 0, is_host: false }, msg);
         self.issued.entry(device).or_default().ends(msg);
         self.close(lines, device, msg.identifier().1);
     }
 
-    fn snoop(&mut self, lines: &mut Lines, device: Holder, opcode: H2dReqOpcode, line: LineAddr, uqid: u16) {
+    fn snoop(
+        &mut self,
+        lines: &mut PassiveLines,
+        device: PassiveHolder,
+        opcode: H2dReqOpcode,
+        line: LineAddr,
+        uqid: u16,
+    ) {
         let Some(snoop) = Snoop::of(opcode) else { return };
         let name = format!("Snp{}", snoop.name());
         if let Some(other) = self.snooped.insert((device, line), uqid) {
@@ -309,14 +323,14 @@ impl CacheLinks {
         self.snoops.insert((device.link, uqid), of);
     }
 
-    fn snoop_answer(&mut self, lines: &mut Lines, link: usize, uqid: u16, rsp: D2hRspOpcode) {
+    fn snoop_answer(&mut self, lines: &mut PassiveLines, link: usize, uqid: u16, rsp: D2hRspOpcode) {
         let Some(of) = self.snoops.get_mut(&(link, uqid)) else { return };
         let Some(reading) = snoops::reading(rsp) else { return };
         let Snooped { holder, line, snoop, most, .. } = *of;
         of.answer = Some(rsp);
         let held = lines.held(line, holder);
         // A request that was made behind the answer may have passed it.
-        let then = Held { most: held.most.max(most), ..held };
+        let then = PossibleCopy { most: held.most.max(most), ..held };
         let answers = |copy: &Copy4| snoops::row_of(state(*copy), snoop).replies.iter().any(|reply| reply.rsp == rsp);
         if !then.possible().iter().any(answers) {
             let row = snoops::row_of(state(if then.dirty { Copy4::M } else { then.most }), snoop);
@@ -336,7 +350,7 @@ impl CacheLinks {
         self.snoop_ends(link, uqid);
     }
 
-    fn forwarded(&mut self, lines: &mut Lines, link: usize, uqid: u16, bogus: bool, data: &CacheLine) {
+    fn forwarded(&mut self, lines: &mut PassiveLines, link: usize, uqid: u16, bogus: bool, data: &CacheLine) {
         let Some(of) = self.snoops.get_mut(&(link, uqid)) else { return };
         of.has_data = true;
         let (holder, line) = (of.holder, of.line);
@@ -360,7 +374,7 @@ impl CacheLinks {
 }
 
 /// The data of a pull.
-fn pulled(lines: &mut Lines, pull: &Pull, bogus: bool, data: &CacheLine, enables: u64) {
+fn pulled(lines: &mut PassiveLines, pull: &Pull, bogus: bool, data: &CacheLine, enables: u64) {
     let Pull { holder, line, op, held, clean, refused, half: _ } = pull;
     let (line, holder, op, name) = (*line, *holder, *op, op.name().unwrap_or("?"));
     let is_evict = matches!(op, Op::DirtyEvict | Op::CleanEvict);

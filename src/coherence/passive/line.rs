@@ -1,6 +1,6 @@
 //! What is known of one line: who may hold it, and which values it has had.
 
-use super::Holder;
+use super::PassiveHolder;
 use crate::content::CacheLine;
 use crate::mem::tables::Copy4;
 use scalepool_ordered::OrderedMap;
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// What somebody may hold of a line, as far as its messages tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Held {
+pub(super) struct PossibleCopy {
     /// The most it may hold; less may be left, for clean copies go silently.
     pub most: Copy4,
     /// The most that it may have held since its last request ended. A request says what was there when it was made, and an
@@ -20,15 +20,15 @@ pub(super) struct Held {
     pub leaving: bool,
 }
 
-impl Held {
+impl PossibleCopy {
     /// Holds this from a grant on.
-    pub fn granted(state: Copy4) -> Held {
-        Held { most: state, before: state, dirty: state == Copy4::M, leaving: false }
+    pub fn granted(state: Copy4) -> PossibleCopy {
+        PossibleCopy { most: state, before: state, dirty: state == Copy4::M, leaving: false }
     }
 
     /// At most `left` is left, and the bytes of a dirty copy have gone.
-    pub fn lowered(self, left: Copy4) -> Held {
-        Held { most: self.most.min(left), dirty: false, ..self }
+    pub fn lowered(self, left: Copy4) -> PossibleCopy {
+        PossibleCopy { most: self.most.min(left), dirty: false, ..self }
     }
 
     /// What it holds, for messages: "a device that ...".
@@ -54,7 +54,7 @@ impl Held {
     pub fn possible_at_request(self) -> &'static [Copy4] {
         match self.dirty && !self.leaving {
             true => self.possible(),
-            false => Held { most: self.most.max(self.before), dirty: false, ..self }.possible(),
+            false => PossibleCopy { most: self.most.max(self.before), dirty: false, ..self }.possible(),
         }
     }
 }
@@ -65,7 +65,7 @@ const MOST_VALUES: usize = 1024;
 
 /// The values of a line, as long as an open read may bring an old one.
 #[derive(Debug, Clone)]
-pub(super) struct Values {
+pub(super) struct LineValues {
     /// Oldest first, never empty; `None`: not known.
     values: VecDeque<Option<CacheLine>>,
     /// Values that have been dropped in front.
@@ -76,13 +76,13 @@ pub(super) struct Values {
     writes: Vec<u64>,
 }
 
-impl Default for Values {
-    fn default() -> Values {
-        Values { values: VecDeque::from([None]), dropped: 0, readers: 0, writes: Vec::new() }
+impl Default for LineValues {
+    fn default() -> LineValues {
+        LineValues { values: VecDeque::from([None]), dropped: 0, readers: 0, writes: Vec::new() }
     }
 }
 
-impl Values {
+impl LineValues {
     pub fn last(&self) -> Option<&CacheLine> {
         self.values.back().and_then(Option::as_ref)
     }
@@ -162,12 +162,12 @@ impl Values {
 
 /// A line.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Line {
-    pub values: Values,
-    pub holders: OrderedMap<Holder, Held>,
+pub(super) struct PassiveLine {
+    pub values: LineValues,
+    pub holders: OrderedMap<PassiveHolder, PossibleCopy>,
 }
 
-impl Line {
+impl PassiveLine {
     /// Whether somebody holds a copy, who has to be asked before anybody else writes.
     pub fn is_held(&self) -> bool {
         self.holders.values().any(|held| held.most > Copy4::I && !held.leaving)
@@ -193,7 +193,7 @@ mod tests {
     /// A read without an answer keeps what came since, up to a limit, and of older values nothing is said.
     #[test]
     fn values_behind_an_answer_that_never_comes_are_limited() {
-        let mut values = Values::default();
+        let mut values = LineValues::default();
         values.push(Some(line(0)));
         let mark = values.read_begins();
         (1..MOST_VALUES - 1).for_each(|n| values.push(Some(line(n))));

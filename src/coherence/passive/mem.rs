@@ -1,8 +1,8 @@
 //! Links of CXL.mem: requests and back-invalidates that are open, and what each message makes of a line (`coherence` §3).
 
 use super::cache::CacheLinks;
-use super::line::Held;
-use super::{Holder, Lines};
+use super::line::PossibleCopy;
+use super::{PassiveHolder, PassiveLines};
 use crate::content::{CacheLine, LineAddr, LineContent, WHOLE_LINE};
 use crate::mem::host::block_lines;
 use crate::mem::tables::{self, Copy4, HdmRegion, IssueRow};
@@ -18,7 +18,7 @@ struct Open {
     line: LineAddr,
     /// Where the values begin that its data may have.
     mark: u64,
-    kind: Kind,
+    kind: AwaitedAnswer,
     /// Its completion grants a copy, or does not.
     completed: Option<Option<Copy4>>,
     /// Data that came before the completion.
@@ -28,7 +28,7 @@ struct Open {
 
 /// What a request waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum AwaitedAnswer {
     /// Data; `checked`: of the newest value.
     Read { checked: bool },
     /// A completion.
@@ -48,9 +48,9 @@ struct Snooped {
 /// All links of a device.
 #[derive(Debug, Default)]
 pub(super) struct MemLinks {
-    open: OrderedMap<(Holder, u16), Open>,
-    snoops: OrderedMap<(Holder, u16), Snooped>,
-    snooped: OrderedMap<(Holder, LineAddr), u16>,
+    open: OrderedMap<(PassiveHolder, u16), Open>,
+    snoops: OrderedMap<(PassiveHolder, u16), Snooped>,
+    snooped: OrderedMap<(PassiveHolder, LineAddr), u16>,
 }
 
 /// What is left of a copy behind a message that says so in its meta field.
@@ -66,7 +66,7 @@ fn left(field: MetaField, value: MetaValue) -> Option<Copy4> {
 
 impl MemLinks {
     /// A message passes; `cache` has the requests that a device of HDM-D makes for its own memory.
-    pub fn see(&mut self, lines: &mut Lines, cache: &mut CacheLinks, host: Holder, msg: &Msg<CacheLine>) {
+    pub fn see(&mut self, lines: &mut PassiveLines, cache: &mut CacheLinks, host: PassiveHolder, msg: &Msg<CacheLine>) {
         match *msg {
             Msg::M2sReq { opcode, meta_field, meta, line, .. }
                 if [M2sReqOpcode::MemRdFwd, M2sReqOpcode::MemWrFwd].contains(&opcode) =>
@@ -87,7 +87,7 @@ impl MemLinks {
         }
     }
 
-    fn open(&mut self, lines: &mut Lines, host: Holder, tag: u16, line: LineAddr, kind: Kind) {
+    fn open(&mut self, lines: &mut PassiveLines, host: PassiveHolder, tag: u16, line: LineAddr, kind: AwaitedAnswer) {
         // Under a tag that is in use the older request will have no answer that can be told from others.
         self.close(lines, host, tag);
         let mark = lines.read_begins(line);
@@ -95,9 +95,9 @@ impl MemLinks {
     }
 
     /// The last answer of a request, or nothing more is to be learned of it.
-    fn close(&mut self, lines: &mut Lines, host: Holder, tag: u16) {
+    fn close(&mut self, lines: &mut PassiveLines, host: PassiveHolder, tag: u16) {
         let Some(open) = self.open.remove(&(host, tag)) else { return };
-        if let Kind::Write { mark } = open.kind {
+        if let AwaitedAnswer::Write { mark } = open.kind {
             lines.line(open.line).values.write_ends(mark);
         }
         lines.read_ends(open.line);
@@ -106,8 +106,8 @@ impl MemLinks {
     /// A host may say this only in some states. What an HDM-H host holds nobody tells.
     fn check_issue(
         &self,
-        lines: &mut Lines,
-        host: Holder,
+        lines: &mut PassiveLines,
+        host: PassiveHolder,
         row: Option<&'static IssueRow>,
         line: LineAddr,
         name: Option<&'static str>,
@@ -123,7 +123,7 @@ impl MemLinks {
         }
     }
 
-    fn request(&mut self, lines: &mut Lines, host: Holder, msg: &Msg<CacheLine>) {
+    fn request(&mut self, lines: &mut PassiveLines, host: PassiveHolder, msg: &Msg<CacheLine>) {
         let Msg::M2sReq { opcode, snp, meta_field, meta, line, tag } = *msg else { return };
         if opcode == M2sReqOpcode::MemSpecRd {
             return;
@@ -138,16 +138,16 @@ impl MemLinks {
             _ if most < held.most => held.lowered(most),
             _ => held,
         };
-        lines.hold(line, host, Held { before: held.most, ..now });
+        lines.hold(line, host, PossibleCopy { before: held.most, ..now });
         let kind = match tables::is_read(opcode) {
             // A host may read the memory below its own dirty copy, and knows why.
-            true => Kind::Read { checked: lines.config.region == HdmRegion::HdmH || snp != SnpType::NoOp },
-            false => Kind::NoData,
+            true => AwaitedAnswer::Read { checked: lines.config.region == HdmRegion::HdmH || snp != SnpType::NoOp },
+            false => AwaitedAnswer::NoData,
         };
         self.open(lines, host, tag, line, kind);
     }
 
-    fn write(&mut self, lines: &mut Lines, host: Holder, msg: &Msg<CacheLine>) {
+    fn write(&mut self, lines: &mut PassiveLines, host: PassiveHolder, msg: &Msg<CacheLine>) {
         let Msg::M2sRwd { opcode, snp, meta_field, meta, line, tag, data, enables } = *msg else { return };
         if ![M2sRwdOpcode::MemWr, M2sRwdOpcode::MemWrPtl].contains(&opcode) {
             return;
@@ -164,15 +164,15 @@ impl MemLinks {
             }
             None => None,
         };
-        self.open(lines, host, tag, line, Kind::Write { mark });
+        self.open(lines, host, tag, line, AwaitedAnswer::Write { mark });
         // Two writes under way may be done in either order.
         lines.changed(line, merged.filter(|_| is_alone));
         let held = lines.held(line, host);
         let left = left(meta_field, meta).unwrap_or(Copy4::E);
-        lines.hold(line, host, Held { before: held.most, ..held.lowered(left) });
+        lines.hold(line, host, PossibleCopy { before: held.most, ..held.lowered(left) });
     }
 
-    fn completion(&mut self, lines: &mut Lines, host: Holder, opcode: NdrOpcode, tag: u16) {
+    fn completion(&mut self, lines: &mut PassiveLines, host: PassiveHolder, opcode: NdrOpcode, tag: u16) {
         if opcode == NdrOpcode::BIConflictAck {
             return;
         }
@@ -185,10 +185,10 @@ impl MemLinks {
         };
         open.completed = Some(granted);
         let (line, early) = (open.line, open.data.take());
-        let is_over = open.has_data || !matches!(open.kind, Kind::Read { .. });
+        let is_over = open.has_data || !matches!(open.kind, AwaitedAnswer::Read { .. });
         if let Some(copy) = granted {
             lines.check_alone(line, host, copy, opcode.name().unwrap_or("?"));
-            lines.hold(line, host, Held::granted(copy));
+            lines.hold(line, host, PossibleCopy::granted(copy));
         }
         if let Some(data) = early {
             self.check_data(lines, host, tag, &data);
@@ -198,7 +198,7 @@ impl MemLinks {
         }
     }
 
-    fn data(&mut self, lines: &mut Lines, host: Holder, opcode: DrsOpcode, tag: u16, data: &CacheLine) {
+    fn data(&mut self, lines: &mut PassiveLines, host: PassiveHolder, opcode: DrsOpcode, tag: u16, data: &CacheLine) {
         let Some(open) = self.open.get_mut(&(host, tag)) else { return };
         open.has_data = true;
         let is_over = open.completed.is_some() || lines.config.region == HdmRegion::HdmH;
@@ -214,16 +214,23 @@ impl MemLinks {
         }
     }
 
-    fn check_data(&self, lines: &mut Lines, host: Holder, tag: u16, data: &CacheLine) {
+    fn check_data(&self, lines: &mut PassiveLines, host: PassiveHolder, tag: u16, data: &CacheLine) {
         let Some(open) = self.open.get(&(host, tag)) else { return };
         let granted = open.completed.flatten().is_some();
-        if open.kind == (Kind::Read { checked: true }) || granted {
+        if open.kind == (AwaitedAnswer::Read { checked: true }) || granted {
             let kept = granted && lines.held(open.line, host).most > Copy4::I;
             lines.check_read(open.line, host, open.mark, kept, data);
         }
     }
 
-    fn snoop(&mut self, lines: &mut Lines, host: Holder, opcode: BisnpOpcode, line: LineAddr, bi_tag: u16) {
+    fn snoop(
+        &mut self,
+        lines: &mut PassiveLines,
+        host: PassiveHolder,
+        opcode: BisnpOpcode,
+        line: LineAddr,
+        bi_tag: u16,
+    ) {
         let covered = if opcode.is_block() { block_lines(line) } else { Some((line, 1)) };
         let Some((first, count)) = covered else { return };
         let covered: Vec<LineAddr> = (0..count).map(|n| LineAddr(first.0 + n)).collect();
@@ -238,7 +245,14 @@ impl MemLinks {
         self.snoops.insert((host, bi_tag), Snooped { opcode, lines: covered });
     }
 
-    fn snoop_answer(&mut self, lines: &mut Lines, host: Holder, answer: BirspOpcode, bi_tag: u16, low_addr: u8) {
+    fn snoop_answer(
+        &mut self,
+        lines: &mut PassiveLines,
+        host: PassiveHolder,
+        answer: BirspOpcode,
+        bi_tag: u16,
+        low_addr: u8,
+    ) {
         let Some(of) = self.snoops.get_mut(&(host, bi_tag)) else { return };
         let opcode = of.opcode;
         let is_meant = |(line, _): &(LineAddr, Copy4)| {
@@ -253,7 +267,7 @@ impl MemLinks {
             self.snooped.remove(&(host, line));
             let held = lines.held(line, host);
             // A request that was made behind the answer may have passed it.
-            let then = Held { most: held.most.max(most), ..held };
+            let then = PossibleCopy { most: held.most.max(most), ..held };
             let plain = tables::plain_answer(answer);
             // An answer for a whole block says the most that any of its lines has.
             let fits = then.possible().iter().any(|from| tables::answers(opcode, *from).any(|row| row.answer == plain));

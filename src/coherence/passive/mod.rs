@@ -29,7 +29,7 @@ use crate::event::CoherenceEvent;
 use crate::mem::tables::{Copy4, HdmRegion};
 use crate::message::{Dir, from_link};
 use cache::CacheLinks;
-use line::{Held, Line};
+use line::{PassiveLine, PossibleCopy};
 use mem::MemLinks;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::message::Message;
@@ -53,7 +53,7 @@ impl Default for PassiveConfig {
 /// One of those who hold copies: the peer behind a link with this CacheID, this logical device or this port of a fabric, in the role of a caching
 /// device or of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Holder {
+struct PassiveHolder {
     link: usize,
     peer: u16,
     is_host: bool,
@@ -61,17 +61,17 @@ struct Holder {
 
 /// What all links of a home or a device know of its lines.
 #[derive(Debug)]
-struct Lines {
+struct PassiveLines {
     config: PassiveConfig,
     names: Vec<String>,
-    lines: OrderedMap<LineAddr, Line>,
+    lines: OrderedMap<LineAddr, PassiveLine>,
     events: Vec<CoherenceEvent>,
 }
 
 /// A monitor beside some links.
 #[derive(Debug)]
 pub struct PassiveMonitor {
-    lines: Lines,
+    lines: PassiveLines,
     cache: CacheLinks,
     mem: MemLinks,
     hosts: LinkHosts,
@@ -81,7 +81,7 @@ impl PassiveMonitor {
     /// Beside links with these names, on which nothing has passed.
     pub fn new(config: PassiveConfig, names: Vec<String>) -> PassiveMonitor {
         PassiveMonitor {
-            lines: Lines { config, names, lines: OrderedMap::new(), events: Vec::new() },
+            lines: PassiveLines { config, names, lines: OrderedMap::new(), events: Vec::new() },
             cache: CacheLinks::default(),
             mem: MemLinks::default(),
             hosts: LinkHosts::default(),
@@ -97,9 +97,9 @@ impl PassiveMonitor {
         let peer = peer_of(message, of_link);
         if !msg.class().is_mem() {
             let enables = message.data().and_then(|data| data.byte_enables).unwrap_or(WHOLE_LINE);
-            self.cache.see(&mut self.lines, Holder { link, peer, is_host: false }, &msg, enables);
+            self.cache.see(&mut self.lines, PassiveHolder { link, peer, is_host: false }, &msg, enables);
         } else {
-            self.mem.see(&mut self.lines, &mut self.cache, Holder { link, peer, is_host: true }, &msg);
+            self.mem.see(&mut self.lines, &mut self.cache, PassiveHolder { link, peer, is_host: true }, &msg);
         }
         std::mem::take(&mut self.lines.events)
     }
@@ -119,13 +119,20 @@ fn peer_of(message: &Message, of_link: u16) -> u16 {
     if port == 0 { of_link } else { port }
 }
 
-impl Lines {
-    fn say(&mut self, rule: &'static str, line: LineAddr, at: Holder, found: String, expected: impl Into<String>) {
+impl PassiveLines {
+    fn say(
+        &mut self,
+        rule: &'static str,
+        line: LineAddr,
+        at: PassiveHolder,
+        found: String,
+        expected: impl Into<String>,
+    ) {
         let at = self.name(at);
         self.events.push(CoherenceEvent::new(rule, line, at, found, expected));
     }
 
-    fn name(&self, holder: Holder) -> String {
+    fn name(&self, holder: PassiveHolder) -> String {
         let link = self.names.get(holder.link).map_or("?", String::as_str);
         match (holder.peer, holder.is_host) {
             (0, _) => link.to_owned(),
@@ -134,20 +141,20 @@ impl Lines {
         }
     }
 
-    fn line(&mut self, line: LineAddr) -> &mut Line {
+    fn line(&mut self, line: LineAddr) -> &mut PassiveLine {
         self.lines.entry(line).or_default()
     }
 
-    fn held(&self, line: LineAddr, holder: Holder) -> Held {
+    fn held(&self, line: LineAddr, holder: PassiveHolder) -> PossibleCopy {
         self.lines.get(&line).and_then(|l| l.holders.get(&holder)).copied().unwrap_or_default()
     }
 
     /// Says what somebody holds now. When nobody is left who would have to be asked before a write, the value is not known
     /// any more.
-    fn hold(&mut self, line: LineAddr, holder: Holder, held: Held) {
+    fn hold(&mut self, line: LineAddr, holder: PassiveHolder, held: PossibleCopy) {
         let all_writers_seen = self.config.all_writers_seen;
         let known = self.line(line);
-        if held == Held::default() {
+        if held == PossibleCopy::default() {
             known.holders.remove(&holder);
         } else {
             known.holders.insert(holder, held);
@@ -171,15 +178,15 @@ impl Lines {
     }
 
     /// A copy in this state is granted, or is there for the moment of a write: V1.
-    fn check_alone(&mut self, line: LineAddr, holder: Holder, granted: Copy4, what: &str) {
+    fn check_alone(&mut self, line: LineAddr, holder: PassiveHolder, granted: Copy4, what: &str) {
         let Some(known) = self.lines.get(&line) else { return };
         let least = if granted == Copy4::S { Copy4::E } else { Copy4::S };
-        let counts = |other: &Holder, held: &Held| {
+        let counts = |other: &PassiveHolder, held: &PossibleCopy| {
             // Of HDM-D the host keeps its own cache in order.
             *other != holder && other.is_host == holder.is_host && !held.leaving && held.most >= least
         };
         let others = known.holders.iter().filter(|(other, held)| counts(other, held));
-        let others: Vec<(Holder, Copy4)> = others.map(|(other, held)| (*other, held.most)).collect();
+        let others: Vec<(PassiveHolder, Copy4)> = others.map(|(other, held)| (*other, held.most)).collect();
         for (other, most) in others {
             let found = format!("{what} while {} may hold {}", self.name(other), most.letter());
             let expected = match granted {
@@ -196,7 +203,7 @@ impl Lines {
     }
 
     /// The data of a read that began at `mark`, for a copy that stays (`kept`) or for one use.
-    fn check_read(&mut self, line: LineAddr, holder: Holder, mark: u64, kept: bool, value: &CacheLine) {
+    fn check_read(&mut self, line: LineAddr, holder: PassiveHolder, mark: u64, kept: bool, value: &CacheLine) {
         let all_writers_seen = self.config.all_writers_seen;
         let known = self.line(line);
         let wrong = if kept { known.values.is_not_last(value) } else { known.values.is_none_since(mark, value) };
@@ -208,7 +215,7 @@ impl Lines {
     }
 
     /// A value that is not what the line has.
-    fn differs(&mut self, line: LineAddr, holder: Holder, value: &CacheLine, last: &CacheLine) {
+    fn differs(&mut self, line: LineAddr, holder: PassiveHolder, value: &CacheLine, last: &CacheLine) {
         let (rule, expected) = crate::monitor::misled(value, last)
             .map_or_else(|| ("COH-INV-02", format!("the last value, {last}")), |(rule, text)| (rule, text.to_owned()));
         self.say(rule, line, holder, format!("data {value}"), expected);

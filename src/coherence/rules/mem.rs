@@ -35,6 +35,11 @@ pub struct AskedFor {
 
 /// The decisions of a device, then those of a host.
 pub trait MemRules {
+    /// Whether a device treats all holders of a line alike, so that a search may merge states that differ only in their names.
+    fn treats_holders_alike(&self) -> bool {
+        true
+    }
+
     /// The holders of a line that are asked: all others for ownership, the owner for a copy, whatever the load is (§3.2, §3.7,
     /// §3.8).
     fn asked(&self, holders: Holders, asked: &AskedFor) -> IdSet {

@@ -4,7 +4,7 @@
 //! unit, rights, every status of an accelerator, poison both ways, writes that wait for each other with and without relaxed ordering.
 //! A walk: a read of 300 bytes is two Reads; each brings the completion of its block.
 
-use super::peer::Accelerator;
+use super::peer::PeerAccelerator;
 use super::{CaseWriter, ConversionVectors};
 use crate::message::BridgeMessage;
 use scalepool_endpoint::tlp::{Enables, Tlp, TlpAtomic, TlpKind};
@@ -95,14 +95,14 @@ fn boxed(tlp: Tlp) -> BridgeMessage {
 fn reads(writer: &mut CaseWriter) {
     for (at, bytes) in EXTENTS {
         let read = writer.bar_read(0, at, bytes);
-        writer.case(format!("read of {bytes} bytes at {at:#x}"), &[read], &mut Accelerator::with_status(0));
+        writer.case(format!("read of {bytes} bytes at {at:#x}"), &[read], &mut PeerAccelerator::with_status(0));
     }
     // A request of several DWs has bytes of its first and of its last one (`cxl-io` §1.2).
     for (first, dw, last) in shapes(&[0xf, 0x6, 0x1]) {
         let kind = TlpKind::MemRead { address: 0x240, dw, enables: Enables { first, last } };
         let read = Tlp { tag: writer.tag(), ..Tlp::new(kind, 0, Vec::new()) };
         let what = format!("read of {dw} DW, byte enables {first:#x} and {last:#x}");
-        writer.case(what, &[boxed(read)], &mut Accelerator::with_status(0));
+        writer.case(what, &[boxed(read)], &mut PeerAccelerator::with_status(0));
     }
 }
 
@@ -118,7 +118,7 @@ fn writes(writer: &mut CaseWriter) {
             let write = Tlp { poison, ..writer.bar_write(0, at, bytes) };
             let read = writer.bar_read(0, at & !255, 512);
             let what = format!("{name} of {bytes} bytes at {at:#x}, and a read of two blocks");
-            writer.case(what, &[boxed(write), read], &mut Accelerator::with_status(0));
+            writer.case(what, &[boxed(write), read], &mut PeerAccelerator::with_status(0));
         }
     }
     for (first, dw, last) in shapes(&[0x7, 0xf]) {
@@ -126,7 +126,7 @@ fn writes(writer: &mut CaseWriter) {
         writer.rng.fill_bytes(&mut data);
         let kind = TlpKind::MemWrite { address: 0x3c, enables: Enables { first, last } };
         let what = format!("write of {dw} DW, byte enables {first:#x} and {last:#x}");
-        writer.case(what, &[boxed(Tlp::new(kind, 0, data))], &mut Accelerator::with_status(0));
+        writer.case(what, &[boxed(Tlp::new(kind, 0, data))], &mut PeerAccelerator::with_status(0));
     }
 }
 
@@ -139,7 +139,7 @@ fn atomics(writer: &mut CaseWriter) {
                 let atomic = writer.bar_atomic(0, operation, at, *size);
                 let read = writer.bar_read(0, at & !63, 64);
                 let what = format!("{operation:?} of {size} bytes at {at:#x}, and a read of the line");
-                writer.case(what, &[boxed(atomic), read], &mut Accelerator::with_status(0));
+                writer.case(what, &[boxed(atomic), read], &mut PeerAccelerator::with_status(0));
             }
         }
     }
@@ -152,7 +152,7 @@ fn ends(writer: &mut CaseWriter) {
         let write = boxed(writer.bar_write(requester, 0x300, 8));
         let atomic = boxed(writer.bar_atomic(requester, TlpAtomic::FetchAdd, 0x300, 8));
         for request in [read, write, atomic] {
-            writer.case(format!("requester {requester}"), &[request], &mut Accelerator::with_status(0));
+            writer.case(format!("requester {requester}"), &[request], &mut PeerAccelerator::with_status(0));
         }
     }
     for status in 0..16 {
@@ -160,11 +160,11 @@ fn ends(writer: &mut CaseWriter) {
         let write = boxed(writer.bar_write(0, 0x1f0, 300));
         let atomic = boxed(writer.bar_atomic(0, TlpAtomic::Swap, 0x208, 8));
         for request in [read, write, atomic] {
-            writer.case(format!("status {status}"), &[request], &mut Accelerator::with_status(status));
+            writer.case(format!("status {status}"), &[request], &mut PeerAccelerator::with_status(status));
         }
     }
     let read = writer.bar_read(0, 0x30, 100);
-    writer.case("what is read is poisoned", &[read], &mut Accelerator::poisoned());
+    writer.case("what is read is poisoned", &[read], &mut PeerAccelerator::poisoned());
 }
 
 /// Requests that come together: who waits for whom.
@@ -176,9 +176,9 @@ fn order(writer: &mut CaseWriter) {
         let read = writer.bar_read(0, second, 16);
         let relaxed = if relaxed { ", relaxed" } else { "" };
         let what = format!("two writes, the second one at {second:#x}{relaxed}, and a read of it");
-        writer.rounds(what, &[&[first, next, read]], &mut Accelerator::with_status(0));
+        writer.rounds(what, &[&[first, next, read]], &mut PeerAccelerator::with_status(0));
     }
     let write = boxed(writer.bar_write(0, 0, 16));
     let other = writer.bar_read(7, 0x100, 16);
-    writer.rounds("a write, and a read of another requester", &[&[write, other]], &mut Accelerator::with_status(0));
+    writer.rounds("a write, and a read of another requester", &[&[write, other]], &mut PeerAccelerator::with_status(0));
 }

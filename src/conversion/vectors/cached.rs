@@ -1,6 +1,6 @@
 //! Cases from UALink and NVLink to CXL with a cache of lines (`bridge` §9.4): every operation in every state of a sector.
 
-use super::peer::{Accelerator, Memory, MemoryMood};
+use super::peer::{Memory, MemoryMood, PeerAccelerator};
 use super::ualink::{Asked, BASE, config};
 use super::{CaseWriter, ConversionVectors};
 use super::{inbound, nvlink};
@@ -65,7 +65,7 @@ fn of_memory(name: &'static str, about: &str, protocol: &str) -> ConversionVecto
                     ops[0].1(&mut writer, line + 512),
                     ops[0].1(&mut writer, line),
                 ];
-                let mut peer = if is_poisoned { Accelerator::poisoned() } else { Accelerator::with_status(0) };
+                let mut peer = if is_poisoned { PeerAccelerator::poisoned() } else { PeerAccelerator::with_status(0) };
                 let what = format!("{first}, then {second}, a read, other lines{name}");
                 writer.case(what, &requests, &mut peer);
             }

@@ -10,7 +10,7 @@
 
 use super::holders::{Cluster, HolderMood};
 use super::nvlink::{self, asked as packet, with_atomic};
-use super::peer::Accelerator;
+use super::peer::PeerAccelerator;
 use super::ualink::{Asked, BASE, LIMITED, OWN, element_or_shape, shape};
 use super::{CaseWriter, ConversionVectors};
 use crate::message::{BridgeMessage, CxlMessage};
@@ -151,7 +151,7 @@ const MOODS: [(&str, HolderMood); 4] = [
 ];
 
 fn good(mood: HolderMood) -> Cluster {
-    Cluster::of(mood, Accelerator::with_status(0))
+    Cluster::of(mood, PeerAccelerator::with_status(0))
 }
 
 fn asks(port: usize, message: BridgeMessage) -> BridgeEvent {
@@ -273,11 +273,11 @@ fn statuses(writer: &mut CaseWriter) {
             events.push(writer.holder_asks(1, M2sReqOpcode::MemRd, FROM + PLACE, no_meta(SnpType::NoOp)));
         }
         events.push(writer.holder_asks(0, M2sReqOpcode::MemRd, FROM + PLACE, SHARES));
-        let mut peer = Cluster::of(HolderMood::Dirty, Accelerator::with_status(status));
+        let mut peer = Cluster::of(HolderMood::Dirty, PeerAccelerator::with_status(status));
         writer.one_by_one(format!("status {status}"), events, &mut peer);
     }
     let read = writer.holder_asks(0, M2sReqOpcode::MemRd, FROM + PLACE, OWNS);
-    let mut peer = Cluster::of(HolderMood::Clean, Accelerator::poisoned());
+    let mut peer = Cluster::of(HolderMood::Clean, PeerAccelerator::poisoned());
     writer.one_by_one("what is read is poisoned".to_owned(), vec![read], &mut peer);
 }
 
@@ -316,13 +316,13 @@ fn at_records(writer: &mut CaseWriter, accesses: &dyn Fn(&mut CaseWriter) -> Vec
     }
     for status in 0..16 {
         for (name, message) in accesses(writer) {
-            let peer = Cluster::of(HolderMood::Clean, Accelerator::with_status(status));
+            let peer = Cluster::of(HolderMood::Clean, PeerAccelerator::with_status(status));
             let what = format!("{name}, status {status}");
             writer.at_hairpin(what, &[(1, SHARES)], vec![asks(0, message)], peer);
         }
     }
     for (name, message) in accesses(writer) {
-        let peer = Cluster::of(HolderMood::Clean, Accelerator::poisoned());
+        let peer = Cluster::of(HolderMood::Clean, PeerAccelerator::poisoned());
         writer.at_hairpin(format!("{name}, poisoned memory"), &[], vec![asks(0, message)], peer);
     }
     // What is there together: two accesses of one source and of two, and a holder that wants the line.

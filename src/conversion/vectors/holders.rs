@@ -7,7 +7,7 @@
 //! A walk: host 1 has asked for a line and got Cmp-E, and has stored into it; BISnpData comes, so MemWr Shared goes back with its bytes; with
 //! its Cmp BIRspS follows, and host 1 shares the line.
 
-use super::peer::{Accelerator, Peer};
+use super::peer::{Peer, PeerAccelerator};
 use crate::message::{BridgeMessage, CxlMessage};
 use crate::model::{BridgeEvent, BridgePoint};
 use scalepool_coherence::content::{CacheLine, LineAddr, WHOLE_LINE};
@@ -42,7 +42,7 @@ pub(super) enum HolderMood {
 
 /// All holders, one at each CXL port, and the accelerators.
 pub(super) struct Cluster {
-    accelerator: Accelerator,
+    accelerator: PeerAccelerator,
     mood: HolderMood,
     copies: OrderedMap<(usize, LineAddr), CopyState>,
     /// Lines that are asked for, by port and tag.
@@ -53,7 +53,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    pub fn of(mood: HolderMood, accelerator: Accelerator) -> Cluster {
+    pub fn of(mood: HolderMood, accelerator: PeerAccelerator) -> Cluster {
         Cluster {
             accelerator,
             mood,

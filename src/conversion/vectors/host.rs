@@ -45,7 +45,7 @@ enum OwedData {
 }
 
 /// The host.
-pub(super) struct Host {
+pub(super) struct PeerHost {
     mood: MemoryMood,
     /// Data come before their GO.
     data_first: bool,
@@ -62,10 +62,10 @@ pub(super) struct Host {
     responses: usize,
 }
 
-impl Host {
+impl PeerHost {
     /// One of a mood; lines that are absent are answered by errors.
-    pub fn of(mood: MemoryMood) -> Host {
-        Host {
+    pub fn of(mood: MemoryMood) -> PeerHost {
+        PeerHost {
             mood,
             data_first: false,
             grant: GoState::Exclusive,
@@ -80,23 +80,23 @@ impl Host {
     }
 
     /// Whose data come before their GO, or behind it.
-    pub fn data_first(self, data_first: bool) -> Host {
-        Host { data_first, ..self }
+    pub fn data_first(self, data_first: bool) -> PeerHost {
+        PeerHost { data_first, ..self }
     }
 
     /// That grants this to one who asks to own a line.
-    pub fn granting(self, grant: GoState) -> Host {
-        Host { grant, ..self }
+    pub fn granting(self, grant: GoState) -> PeerHost {
+        PeerHost { grant, ..self }
     }
 
     /// That refuses these requests, reads by this GO.
-    pub fn refusing(self, refused: &[D2hReqOpcode], refusal: GoState) -> Host {
-        Host { refused: refused.to_vec(), refusal, ..self }
+    pub fn refusing(self, refused: &[D2hReqOpcode], refusal: GoState) -> PeerHost {
+        PeerHost { refused: refused.to_vec(), refusal, ..self }
     }
 
     /// That sends a snoop.
-    pub fn snooping(self, snoop: PlannedSnoop) -> Host {
-        Host { snoop: Some(snoop), ..self }
+    pub fn snooping(self, snoop: PlannedSnoop) -> PeerHost {
+        PeerHost { snoop: Some(snoop), ..self }
     }
 
     fn uqid(&mut self, owed: OwedData) -> u16 {
@@ -179,7 +179,7 @@ fn spelled(msg: Msg<CacheLine>) -> BridgeMessage {
     BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, traffic_class: 0 })
 }
 
-impl Peer for Host {
+impl Peer for PeerHost {
     fn answers(&mut self, message: &BridgeMessage) -> Vec<BridgeMessage> {
         let BridgeMessage::Cxl(CxlMessage { msg, .. }) = message else { return Vec::new() };
         let made = match *msg {

@@ -5,7 +5,7 @@
 //! as the data of the snoop, and no DirtyEvict follows.
 
 use super::cached::{self, OPERATIONS};
-use super::host::{Host, PlannedSnoop, SnoopMoment};
+use super::host::{PeerHost, PlannedSnoop, SnoopMoment};
 use super::peer::MemoryMood;
 use super::ualink::{BASE, config};
 use super::{CaseWriter, ConversionVectors};
@@ -29,11 +29,11 @@ fn snoop(moment: SnoopMoment, opcode: H2dReqOpcode) -> PlannedSnoop {
 }
 
 /// Makes a request for the line at an address.
-type Request = fn(LineOperation, u64, &mut Rng) -> BridgeMessage;
+type RequestMaker = fn(LineOperation, u64, &mut Rng) -> BridgeMessage;
 
 /// Files of a bridge with a cache of lines of a host.
 pub(super) fn files() -> Vec<ConversionVectors> {
-    let of = |name, about, protocol, request: Request| {
+    let of = |name, about, protocol, request: RequestMaker| {
         let mut config = config(protocol, "CC");
         // Two sets of one way, so that a second block of a set drives out the first one.
         config["cache"] = serde_json::json!({ "capacity_bytes": 512, "ways": 1, "stream_blocks": 0 });
@@ -52,7 +52,7 @@ pub(super) fn files() -> Vec<ConversionVectors> {
 }
 
 /// Cases without a cache: each request of a line refused by itself, and snoops while one is under way.
-pub(super) fn alone(writer: &mut CaseWriter, request: Request) {
+pub(super) fn alone(writer: &mut CaseWriter, request: RequestMaker) {
     use D2hReqOpcode as Op;
     let sent = [
         (LineOperation::Read, &[Op::RdCurr][..]),
@@ -67,7 +67,7 @@ pub(super) fn alone(writer: &mut CaseWriter, request: Request) {
             for refusal in refusals.into_iter().take(if *op == Op::RdOwn { 2 } else { 1 }) {
                 let message = request(operation, LINE, &mut writer.rng);
                 let what = format!("{name}, {} refused by {refusal:?}", told(*op));
-                writer.case(what, &[message], &mut Host::of(MemoryMood::Good).refusing(&[*op], refusal));
+                writer.case(what, &[message], &mut PeerHost::of(MemoryMood::Good).refusing(&[*op], refusal));
             }
             let count = if *op == Op::RdOwn { 2 } else { 1 };
             let grants = [GoState::Exclusive, GoState::Modified];
@@ -78,7 +78,7 @@ pub(super) fn alone(writer: &mut CaseWriter, request: Request) {
                 for (when, moment) in moments.into_iter().take(count) {
                     for grant in grants {
                         let requests = [operation, LineOperation::Read].map(|op| request(op, LINE, &mut writer.rng));
-                        let mut host = Host::of(MemoryMood::Good).granting(*grant).snooping(snoop(moment, opcode));
+                        let mut host = PeerHost::of(MemoryMood::Good).granting(*grant).snooping(snoop(moment, opcode));
                         let what = format!("{name}, {} {when} {}, {grant:?} to owners", snooped(opcode), told(*op));
                         writer.case(what, &requests, &mut host);
                     }
@@ -97,7 +97,7 @@ fn snooped(opcode: H2dReqOpcode) -> &'static str {
 }
 
 /// A request that brings a line into a state, one that finds it there, a read, and one that drives it out.
-fn states(writer: &mut CaseWriter, request: Request) {
+fn states(writer: &mut CaseWriter, request: RequestMaker) {
     for grant in [GoState::Exclusive, GoState::Modified] {
         for (first, a) in OPERATIONS {
             for (second, b) in OPERATIONS {
@@ -108,7 +108,7 @@ fn states(writer: &mut CaseWriter, request: Request) {
                 ] {
                     let requests = cached::four([a, b], LINE, request, &mut writer.rng);
                     let what = format!("{first}, then {second}, a read, and another block; {grant:?} to owners{name}");
-                    let mut host = Host::of(mood).granting(grant).data_first(data_first);
+                    let mut host = PeerHost::of(mood).granting(grant).data_first(data_first);
                     writer.case(what, &requests, &mut host);
                 }
             }
@@ -117,7 +117,7 @@ fn states(writer: &mut CaseWriter, request: Request) {
 }
 
 /// Each request that a line in each state may need, refused.
-fn refusals(writer: &mut CaseWriter, request: Request) {
+fn refusals(writer: &mut CaseWriter, request: RequestMaker) {
     use D2hReqOpcode as Op;
     for refused in [Op::RdShared, Op::RdOwn, Op::RdOwnNoData, Op::DirtyEvict] {
         let refusals = [GoState::Error, GoState::Invalid];
@@ -130,7 +130,7 @@ fn refusals(writer: &mut CaseWriter, request: Request) {
                         "{first}, then {second}, a read, and another block; {} refused by {refusal:?}",
                         told(refused)
                     );
-                    let mut host = Host::of(MemoryMood::Good).refusing(&[refused], refusal);
+                    let mut host = PeerHost::of(MemoryMood::Good).refusing(&[refused], refusal);
                     writer.case(what, &requests, &mut host);
                 }
             }
@@ -139,7 +139,7 @@ fn refusals(writer: &mut CaseWriter, request: Request) {
 }
 
 /// A snoop of a line at rest, of one that is asked for, between its GO and its data, and while it leaves.
-fn snoops(writer: &mut CaseWriter, request: Request) {
+fn snoops(writer: &mut CaseWriter, request: RequestMaker) {
     use D2hReqOpcode as Op;
     let moments = [
         ("when it is there", SnoopMoment::AtRest(1)),
@@ -166,7 +166,7 @@ fn snoops(writer: &mut CaseWriter, request: Request) {
                         let requests = places.map(|(operation, at)| request(operation, at, &mut writer.rng));
                         let moods = if mood == MemoryMood::Good { "" } else { ", poisoned lines" };
                         let what = format!("{name}, {} {when}; {grant:?} to owners{moods}", snooped(opcode));
-                        let mut host = Host::of(mood).granting(grant).snooping(snoop(moment, opcode));
+                        let mut host = PeerHost::of(mood).granting(grant).snooping(snoop(moment, opcode));
                         writer.case(what, &requests, &mut host);
                     }
                 }
@@ -176,13 +176,13 @@ fn snoops(writer: &mut CaseWriter, request: Request) {
 }
 
 /// A shared line that is to be owned, and a snoop that takes it meanwhile.
-fn upgrades(writer: &mut CaseWriter, request: Request) {
+fn upgrades(writer: &mut CaseWriter, request: RequestMaker) {
     for opcode in SNOOPS {
         for (name, operation) in &OPERATIONS[1..] {
             for grant in [GoState::Exclusive, GoState::Modified] {
                 let requests = cached::four([LineOperation::Read, *operation], LINE, request, &mut writer.rng);
                 let moment = SnoopMoment::Before(D2hReqOpcode::RdOwnNoData);
-                let mut host = Host::of(MemoryMood::Good).granting(grant).snooping(snoop(moment, opcode));
+                let mut host = PeerHost::of(MemoryMood::Good).granting(grant).snooping(snoop(moment, opcode));
                 let what = format!("{name} of a shared line, {} before its GO; {grant:?} to owners", snooped(opcode));
                 writer.case(what, &requests, &mut host);
             }

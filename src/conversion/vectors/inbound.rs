@@ -1,6 +1,6 @@
 //! Cases from CXL.mem to memory of accelerators that nobody keeps coherent (`bridge` §5.2, §5.4, §8.2, §8.3).
 
-use super::peer::Accelerator;
+use super::peer::PeerAccelerator;
 use super::{CaseWriter, ConversionVectors};
 use crate::message::{BridgeMessage, CxlMessage};
 use scalepool_coherence::content::{CacheLine, LineAddr};
@@ -105,14 +105,14 @@ fn messages(writer: &mut CaseWriter) {
                 let fields = Fields { meta_field, snp, meta: MetaValue(opcode % 4), ..PLAIN };
                 let req = writer.req(M2sReqOpcode(opcode), FROM + 0x140, fields);
                 let what = format!("M2S Req {opcode}, MetaField {field}, SnpType {}", snp.0);
-                writer.case(what, &[req], &mut Accelerator::with_status(0));
+                writer.case(what, &[req], &mut PeerAccelerator::with_status(0));
                 if meta_field == MetaField::EMS {
                     continue;
                 }
                 let enables = if M2sRwdOpcode(opcode) == M2sRwdOpcode::MemWrPtl { 0xf0f0 } else { u64::MAX };
                 let rwd = writer.rwd(M2sRwdOpcode(opcode), FROM + 0x140, fields, (enables, false));
                 let what = format!("M2S RwD {opcode}, MetaField {field}, SnpType {}", snp.0);
-                writer.case(what, &[rwd], &mut Accelerator::with_status(0));
+                writer.case(what, &[rwd], &mut PeerAccelerator::with_status(0));
             }
         }
     }
@@ -124,7 +124,7 @@ fn windows(writer: &mut CaseWriter) {
     for address in places {
         let requests = [writer.read(address), writer.write(address, u64::MAX), writer.write(address, 0x3c)];
         for request in requests {
-            writer.case(format!("address {address:#x}"), &[request], &mut Accelerator::with_status(0));
+            writer.case(format!("address {address:#x}"), &[request], &mut PeerAccelerator::with_status(0));
         }
     }
     for ld_id in LIMITED {
@@ -134,18 +134,18 @@ fn windows(writer: &mut CaseWriter) {
         let stored = Fields { ld_id, ..STORED };
         let write = writer.rwd(M2sRwdOpcode::MemWr, FROM, stored, (u64::MAX, false));
         for request in [read, inv, write] {
-            writer.case(format!("logical device {ld_id}"), &[request], &mut Accelerator::with_status(0));
+            writer.case(format!("logical device {ld_id}"), &[request], &mut PeerAccelerator::with_status(0));
         }
     }
     for traffic_class in 1..4 {
         let fields = Fields { traffic_class, ..PLAIN };
         let read = writer.req(M2sReqOpcode::MemRd, FROM + 64, fields);
-        writer.case(format!("traffic class {traffic_class}"), &[read], &mut Accelerator::with_status(0));
+        writer.case(format!("traffic class {traffic_class}"), &[read], &mut PeerAccelerator::with_status(0));
     }
     let masks: Vec<u64> = (0..64).map(|bit| 1 << bit).chain([0, u64::MAX, 0xaaaa_aaaa_5555_5555]).collect();
     for mask in masks {
         let write = writer.rwd(M2sRwdOpcode::MemWrPtl, FROM + 0x1c0, STORED, (mask, false));
-        writer.case(format!("enables {mask:#x}"), &[write], &mut Accelerator::with_status(0));
+        writer.case(format!("enables {mask:#x}"), &[write], &mut PeerAccelerator::with_status(0));
     }
 }
 
@@ -158,16 +158,20 @@ fn statuses(writer: &mut CaseWriter) {
             // A line whose write was lost is not asked for any more.
             let again = writer.read(line);
             let what = format!("status {status}, then a read");
-            writer.case(what, &[request, again], &mut Accelerator::with_status(status));
+            writer.case(what, &[request, again], &mut PeerAccelerator::with_status(status));
         }
     }
     let read = writer.read(FROM + 64);
-    let poisoned = Accelerator::poisoned();
+    let poisoned = PeerAccelerator::poisoned();
     writer.case("what is read is poisoned", &[read], &mut { poisoned });
     for enables in [u64::MAX, 0xf] {
         let opcode = if enables == u64::MAX { M2sRwdOpcode::MemWr } else { M2sRwdOpcode::MemWrPtl };
         let write = writer.rwd(opcode, FROM + 64, STORED, (enables, true));
         let read = writer.read(FROM + 64);
-        writer.case(format!("poisoned write, enables {enables:#x}"), &[write, read], &mut Accelerator::with_status(0));
+        writer.case(
+            format!("poisoned write, enables {enables:#x}"),
+            &[write, read],
+            &mut PeerAccelerator::with_status(0),
+        );
     }
 }

@@ -26,7 +26,7 @@ mod ualink;
 use super::config::ReferenceConfig;
 use super::message::BridgeMessage;
 use super::model::{BridgeEvent, BridgePoint, ReferenceBridge};
-use peer::{Below, Peer};
+use peer::{Peer, WindowBacking};
 use scalepool_forms::Object;
 use scalepool_kernel::Rng;
 use serde_json::{Value, json};
@@ -106,7 +106,7 @@ struct CaseWriter {
     vectors: ConversionVectors,
     config: Option<ReferenceConfig>,
     /// Who is behind the windows of an outbound half.
-    below: Below,
+    below: WindowBacking,
     rng: Rng,
 }
 
@@ -114,7 +114,7 @@ impl CaseWriter {
     fn new(name: &'static str, about: impl Into<String>, config: Value) -> CaseWriter {
         // The configurations of this module can be read; one that could not would have no cases, which a test sees.
         let read = ReferenceConfig::from_json(&config).ok();
-        let below = if config["windows"][0]["class"] == "CC" { Below::Host } else { Below::Memory };
+        let below = if config["windows"][0]["class"] == "CC" { WindowBacking::Host } else { WindowBacking::Memory };
         let vectors = ConversionVectors { name, about: about.into(), config, cases: Vec::new() };
         CaseWriter { vectors, config: read, below, rng: Rng::for_name(SEED, name) }
     }

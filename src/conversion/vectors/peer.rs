@@ -3,7 +3,7 @@
 //! Modelled: answers by the tables of `coherence` §3.2 and of the protocols of accelerators, with the errors that a case asks for. Left
 //! out: snoops. A walk: MemRd Shared/SnpData comes; data and Cmp-S go back, in the order that the case asks for.
 
-use super::host::Host;
+use super::host::PeerHost;
 use crate::message::{BridgeMessage, CxlMessage};
 use crate::model::{BridgeEvent, BridgePoint};
 use scalepool_coherence::content::{CacheLine, LINE_BYTES, LineAddr, LineContent};
@@ -71,19 +71,19 @@ impl MemoryMood {
 
 /// Who is behind the windows of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Below {
+pub(super) enum WindowBacking {
     /// Memory on CXL.
     Memory,
     /// A host, whose lines are asked for by CXL.cache.
     Host,
 }
 
-impl Below {
+impl WindowBacking {
     /// One of a mood.
     pub fn of_mood(self, mood: MemoryMood) -> Box<dyn Peer> {
         match self {
-            Below::Memory => Box::new(Memory::of(mood)),
-            Below::Host => Box::new(Host::of(mood)),
+            WindowBacking::Memory => Box::new(Memory::of(mood)),
+            WindowBacking::Host => Box::new(PeerHost::of(mood)),
         }
     }
 
@@ -95,8 +95,8 @@ impl Below {
     /// One whose data come before completions.
     pub fn data_first(self) -> Box<dyn Peer> {
         match self {
-            Below::Memory => Box::new(Memory::good().data_first()),
-            Below::Host => Box::new(Host::of(MemoryMood::Good).data_first(true)),
+            WindowBacking::Memory => Box::new(Memory::good().data_first()),
+            WindowBacking::Host => Box::new(PeerHost::of(MemoryMood::Good).data_first(true)),
         }
     }
 }
@@ -177,7 +177,7 @@ impl Peer for Memory {
 }
 
 /// An accelerator.
-pub(super) struct Accelerator {
+pub(super) struct PeerAccelerator {
     /// Status of every answer; NVLink: an error unless it is 0.
     status: u8,
     /// What is read is poisoned.
@@ -185,15 +185,15 @@ pub(super) struct Accelerator {
     lines: OrderedMap<u64, CacheLine>,
 }
 
-impl Accelerator {
+impl PeerAccelerator {
     /// One whose answers have this status.
-    pub fn with_status(status: u8) -> Accelerator {
-        Accelerator { status, poison: false, lines: OrderedMap::new() }
+    pub fn with_status(status: u8) -> PeerAccelerator {
+        PeerAccelerator { status, poison: false, lines: OrderedMap::new() }
     }
 
     /// One whose memory is poisoned.
-    pub fn poisoned() -> Accelerator {
-        Accelerator { poison: true, ..Accelerator::with_status(0) }
+    pub fn poisoned() -> PeerAccelerator {
+        PeerAccelerator { poison: true, ..PeerAccelerator::with_status(0) }
     }
 
     fn line(&self, address: u64) -> CacheLine {
@@ -288,7 +288,7 @@ impl Accelerator {
     }
 }
 
-impl Peer for Accelerator {
+impl Peer for PeerAccelerator {
     fn answers(&mut self, message: &BridgeMessage) -> Vec<BridgeMessage> {
         match message {
             BridgeMessage::Upli(transfer) => {

@@ -6,7 +6,7 @@
 //! MemInv and MemWr, as without a cache; a read of the first block finds its line; now the second block may enter.
 
 use super::cached::{self, OPERATIONS};
-use super::host::Host;
+use super::host::PeerHost;
 use super::peer::{Memory, MemoryMood, Peer};
 use super::ualink::{BASE, config};
 use super::{CaseWriter, ConversionVectors};
@@ -22,9 +22,9 @@ const LINE: u64 = BASE + 0x2000;
 const NEXT: u64 = LINE + 256;
 
 /// Makes a request for the line at an address.
-type Request = fn(LineOperation, u64, &mut Rng) -> BridgeMessage;
+type StoreMaker = fn(LineOperation, u64, &mut Rng) -> BridgeMessage;
 /// A protocol: its name, how it is told, and how it asks for a line.
-type Asking = (&'static str, &'static str, Request);
+type Asking = (&'static str, &'static str, StoreMaker);
 
 const PROTOCOLS: [Asking; 2] = [("ualink", "UALink", cached::upli), ("nvlink", "NVLink (model)", cached::packet)];
 
@@ -62,7 +62,7 @@ pub(super) fn files() -> Vec<ConversionVectors> {
 /// Who answers below a window, with a name: what one who asks to share a line, of a host to own one, is granted.
 fn peers(class: &str, mood: MemoryMood) -> Vec<(&'static str, Box<dyn Peer>)> {
     let memory = |grant| Box::new(Memory::of(mood).granting(grant)) as Box<dyn Peer>;
-    let host = |grant| Box::new(Host::of(mood).granting(grant)) as Box<dyn Peer>;
+    let host = |grant| Box::new(PeerHost::of(mood).granting(grant)) as Box<dyn Peer>;
     match class {
         "MC" => vec![("CmpS to sharers", memory(NdrOpcode::CmpS)), ("CmpE to sharers", memory(NdrOpcode::CmpE))],
         "MN" => vec![("nobody grants", memory(NdrOpcode::CmpS))],
@@ -73,7 +73,7 @@ fn peers(class: &str, mood: MemoryMood) -> Vec<(&'static str, Box<dyn Peer>)> {
 const MOODS: [(&str, MemoryMood); 2] = [("", MemoryMood::Good), (", poisoned lines", MemoryMood::Poisoned)];
 
 /// A request that brings a line into a state, one that finds it there, a read, and one that drives it out.
-fn written_through(writer: &mut CaseWriter, class: &str, request: Request) {
+fn written_through(writer: &mut CaseWriter, class: &str, request: StoreMaker) {
     for (first, a) in OPERATIONS {
         for (second, b) in OPERATIONS {
             for (mood_name, mood) in MOODS {
@@ -88,7 +88,7 @@ fn written_through(writer: &mut CaseWriter, class: &str, request: Request) {
 }
 
 /// The second block of a row passes by, twice; the first one is still there, and ends the row; now the second one enters.
-fn passed_by(writer: &mut CaseWriter, class: &str, request: Request) {
+fn passed_by(writer: &mut CaseWriter, class: &str, request: StoreMaker) {
     for (first, a) in OPERATIONS {
         for (second, b) in OPERATIONS {
             for (mood_name, mood) in MOODS {

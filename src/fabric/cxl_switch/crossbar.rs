@@ -78,7 +78,7 @@ impl Pace {
 
 /// An item in front of the grant.
 #[derive(Clone, Copy)]
-struct Waiting {
+struct WaitingItem {
     /// First cycle in which the item may be granted.
     ready: u64,
     /// Number of the item among all that were queued.
@@ -100,12 +100,12 @@ struct Granted {
 }
 
 /// Items at places that stay the same while they are held.
-struct Places<T> {
+struct ItemSlab<T> {
     items: Vec<Option<T>>,
     free: Vec<u32>,
 }
 
-impl<T> Places<T> {
+impl<T> ItemSlab<T> {
     #[inline]
     fn put(&mut self, item: T) -> u32 {
         match self.free.pop() {
@@ -161,7 +161,7 @@ pub(super) fn classes_of(mut word: u32) -> impl Iterator<Item = usize> {
 pub struct VoqCrossbar<T> {
     config: VoqConfig,
     /// By input, output, class.
-    queues: Vec<VecDeque<Waiting>>,
+    queues: Vec<VecDeque<WaitingItem>>,
     /// By input, output.
     held: Vec<VoqPair>,
     /// Outputs with an item in any queue, by input.
@@ -187,7 +187,7 @@ pub struct VoqCrossbar<T> {
     open: Requests,
     matching: Matching,
     pairs: Vec<(usize, usize)>,
-    items: Places<T>,
+    items: ItemSlab<T>,
     queued: usize,
     /// Items that were queued, and grants that were made.
     numbers: [u64; 2],
@@ -222,7 +222,7 @@ impl<T> VoqCrossbar<T> {
             open: Requests::NONE,
             matching: Matching::new(),
             pairs: Vec::new(),
-            items: Places { items: Vec::new(), free: Vec::new() },
+            items: ItemSlab { items: Vec::new(), free: Vec::new() },
             queued: 0,
             numbers: [0; 2],
             config,
@@ -244,7 +244,7 @@ impl<T> VoqCrossbar<T> {
     pub fn push(&mut self, (input, output, class): (usize, usize, usize), ready: u64, bytes: u64, item: T) {
         let at = self.queue_at(input, output, class);
         let place = self.items.put(item);
-        self.queues[at].push_back(Waiting { ready, number: self.numbers[0], bytes, place });
+        self.queues[at].push_back(WaitingItem { ready, number: self.numbers[0], bytes, place });
         self.numbers[0] += 1;
         let pair = &mut self.held[input * self.config.outputs + output];
         // Behind another item of its class it waits for that one.
@@ -438,7 +438,7 @@ impl<T> VoqCrossbar<T> {
             }
             self.allocator.arbitrate(&self.requests, &mut self.matching);
             self.pairs.clear();
-            self.pairs.extend(self.matching.iter());
+            self.matching.iter().for_each(|pair| self.pairs.push(pair));
             self.allocator.update(&self.requests, &self.matching);
             for n in 0..self.pairs.len() {
                 let (input, output) = self.pairs[n];
@@ -471,7 +471,7 @@ impl<T> VoqCrossbar<T> {
         let Some(class) = self.arbiters[output].arbitrate(&classes) else { return false };
         self.arbiters[output].update(&classes, class);
         let at = self.queue_at(input, output, class);
-        let Some(Waiting { bytes, place, .. }) = self.queues[at].pop_front() else { return false };
+        let Some(WaitingItem { bytes, place, .. }) = self.queues[at].pop_front() else { return false };
         let rate = self.config.bytes_per_cycle;
         self.inputs[input].take(cycle, rate, bytes);
         self.outputs[output].take(cycle, rate, bytes);

@@ -1,13 +1,14 @@
 //! A message that leaves a switch before all of it has come (`fabric` ORD-8).
 //!
 //! Modelled: the parts of a message at the input and at the output of a switch that cuts through, and what makes a message bad: poison, byte
-//! enables or a trailer that come with a later part. Detail: part by part, without time. Left out: a switch that does so; those of the model
-//! take whole messages, which cannot leave in part.
+//! enables or a trailer that come with a later part. Detail: part by part, without time. Switches of the model take whole messages, so each
+//! of these has one part, and a run judges that ([`judge_whole`]). Left out: a switch of the model that cuts through.
 //!
 //! A walk through one message: its first parts have left when one comes that is bad. All that leaves from then on is bad, and its last part in any
 //! case, by which the receiver of the message takes none of it as good.
 
 use super::violation;
+use scalepool_protocols::cxl::message::Message;
 use scalepool_protocols::wire::Violation;
 
 /// A part of a message.
@@ -62,4 +63,25 @@ impl CutThrough {
         }
         found
     }
+}
+
+/// Whether a message says that its data are bad.
+pub const fn is_bad(message: &Message) -> bool {
+    match message {
+        Message::M2sRwd(header, _) => header.poison,
+        Message::S2mDrs(header, _) => header.poison,
+        Message::D2hData(header, _) => header.poison,
+        Message::H2dData(header, _) => header.poison,
+        _ => false,
+    }
+}
+
+/// The rule that a switch breaks which has taken a whole message, bad or not, and has sent it on as `left`.
+pub fn judge_whole(was_bad: bool, left: &Message) -> Option<Violation> {
+    if was_bad == is_bad(left) {
+        return None;
+    }
+    let mut way = CutThrough::default();
+    way.comes(MessagePart { is_last: true, is_bad: was_bad });
+    way.leaves(MessagePart { is_last: true, is_bad: is_bad(left) })
 }

@@ -187,6 +187,10 @@ impl Switching for HbrSwitching {
         (*message, self.routes.shown_form())
     }
 
+    fn vppb(&self, vppb: Vppb) -> Option<Vppb> {
+        Some(vppb)
+    }
+
     fn queued(&mut self, message: &Message, vppb: Vppb) {
         if has_answer(message) {
             self.manager.asked(vppb);

@@ -14,6 +14,7 @@
 use super::aer::{AerRecord, ErrorMessage};
 use super::command::ManagerEvent;
 use super::crossbar::{Pace, PushedClass, VoqConfig, VoqCrossbar, classes_of};
+use super::cut_through;
 use super::plug::PlugStep;
 use super::plug_watch::PlugWatch;
 use super::room::RoomLedger;
@@ -30,7 +31,7 @@ use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::wait::WAIT_OVER;
-use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TraceVppb, TransactionHandle, TransactionNaming, Wait};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -196,7 +197,7 @@ pub struct SwitchResult {
 }
 
 /// A message in the switch.
-struct Passing<F> {
+struct SwitchedMessage<F> {
     message: Message,
     /// The input.
     from: usize,
@@ -206,10 +207,12 @@ struct Passing<F> {
     of: Option<F>,
     /// Cycle since which it stood first at its port.
     since: u64,
+    /// It came with bad data.
+    was_bad: bool,
 }
 
 /// A message that leaves in the place of a received one.
-struct Leaving<F> {
+struct SubstitutedMessage<F> {
     input: usize,
     to: usize,
     message: Message,
@@ -218,7 +221,7 @@ struct Leaving<F> {
 }
 
 /// A port of the switch.
-struct Port {
+struct CxlSwitchPort {
     link: NodeLink,
     /// Index of the channel to the link for each class.
     tx: [Option<usize>; CLASSES],
@@ -232,8 +235,8 @@ struct Port {
     sending_turn: Box<dyn Arbiter>,
     /// Count of messages sent, from which messages get their numbers.
     posted: u64,
-    /// Whether the trace shows the first message of a class as waiting: at the input, and at the output.
-    is_held: [[bool; CLASSES]; 2],
+    /// Classes whose first message the trace shows as waiting: at the input, and at the output; bit n for class n.
+    held: [u32; 2],
     /// By class, the cycle since which the first message waits at the input for room. Counting evaluations instead would
     /// depend on how often the module is evaluated.
     full_since_cycle: [Option<u64>; CLASSES],
@@ -252,8 +255,8 @@ struct Port {
 pub struct CxlSwitch<S: Switching> {
     switching: S,
     config: SwitchConfig,
-    ports: Vec<Port>,
-    crossbar: VoqCrossbar<Passing<S::Flow>>,
+    ports: Vec<CxlSwitchPort>,
+    crossbar: VoqCrossbar<SwitchedMessage<S::Flow>>,
     /// Judges the room that messages take.
     room: RoomLedger,
     tap: Tap,
@@ -303,7 +306,7 @@ impl<S: Switching> CxlSwitch<S> {
         let crossbar = VoqCrossbar::new(voq, weights)?;
         let port = |(link, signals): (NodeLink, Tap)| {
             let channel = |class: Class| link.rx.iter().position(|(one, _)| *one == class);
-            Ok(Port {
+            Ok(CxlSwitchPort {
                 tx: SWITCH_CLASSES.map(|class| link.tx.iter().position(|(of, _)| *of == class)),
                 // A port that only sends has one turn that is never used.
                 taking_turn: RoundRobin::new(link.rx.len().max(1))?,
@@ -313,7 +316,7 @@ impl<S: Switching> CxlSwitch<S> {
                 taking: Pace::default(),
                 sending: Pace::default(),
                 posted: 0,
-                is_held: [[false; CLASSES]; 2],
+                held: [0; 2],
                 full_since_cycle: [None; CLASSES],
                 first_since_cycle: [None; CLASSES],
                 is_starved: [false; CLASSES],
@@ -349,13 +352,14 @@ impl<S: Switching> CxlSwitch<S> {
     /// Records in the trace that the first message of a class, which this is, starts or stops waiting at an input or an output.
     #[inline]
     fn hold(&mut self, (port, side, class): (usize, usize, usize), wait: Option<Wait>, message: &Message, at: Stamp) {
-        if self.ports[port].is_held[side][class] != wait.is_some() {
+        if (self.ports[port].held[side] >> class & 1 == 1) != wait.is_some() {
             self.holds((port, side, class), wait, message, at);
         }
     }
 
+    #[cold]
     fn holds(&mut self, (port, side, class): (usize, usize, usize), wait: Option<Wait>, message: &Message, at: Stamp) {
-        self.ports[port].is_held[side][class] = wait.is_some();
+        self.ports[port].held[side] ^= 1 << class;
         if side == 0 {
             let since = std::mem::replace(&mut self.ports[port].full_since_cycle[class], wait.map(|_| at.cycle));
             self.mine.full_cycles += since.map_or(0, |since| at.cycle - since);
@@ -369,8 +373,9 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Notes what the link of a port is told, in front of all that it is given later.
     fn declare(&mut self, port: usize, status: LinkStatus, at: Stamp) {
+        let tells_all = self.switching.tells_all(port);
         let statuses = &mut self.ports[port].statuses;
-        if status != LinkStatus::HotReset {
+        if status != LinkStatus::HotReset && !tells_all {
             // Of viral only the latest is told.
             statuses.retain(|one| *one == LinkStatus::HotReset);
         }
@@ -382,7 +387,8 @@ impl<S: Switching> CxlSwitch<S> {
         };
         self.mine.viral_told += u64::from(matches!(status, LinkStatus::Viral(_)));
         self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(mark));
-        let Some(viral) = viral else { return };
+        // Where statuses name what is viral, the port has no state of its own.
+        let Some(viral) = viral.filter(|_| !tells_all) else { return };
         for (signal, value) in ["viral", "viral_ld_ids"].into_iter().zip(viral) {
             let body = || Body::Value { signal, value: value.into() };
             self.ports[port].signals.record(at, RecordKind::Mark, 0, 0, body);
@@ -391,7 +397,7 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Tells links statuses as far as they take them.
     fn tell(&mut self, cx: &mut Cx) {
-        for Port { link, statuses, .. } in &mut self.ports {
+        for CxlSwitchPort { link, statuses, .. } in &mut self.ports {
             while let Some(status) = statuses.front() {
                 if link.tells.as_mut().is_some_and(|out| out.push(cx, *status).is_err()) {
                     break;
@@ -439,7 +445,7 @@ impl<S: Switching> CxlSwitch<S> {
             // A port of a form without the class is refused when the switch is made.
             if own.tx[class].is_some_and(|place| own.link.tx[place].1.has_room(cx, 1)) {
                 sendable |= 1 << class;
-            } else if !own.is_held[1][class] {
+            } else if own.held[1] >> class & 1 == 0 {
                 let message = first.message;
                 self.hold((port, 1, class), Some(Wait::Link), &message, at);
             }
@@ -449,7 +455,12 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Sends the first message of a class, which can leave.
     fn send_first(&mut self, (port, class): (usize, usize), cx: &mut Cx, at: Stamp) {
-        let Some(Passing { message, from, of, since, .. }) = self.crossbar.leave(port, class) else { return };
+        let Some(SwitchedMessage { message, from, of, since, was_bad, .. }) = self.crossbar.leave(port, class) else {
+            return;
+        };
+        if let Some(violation) = cut_through::judge_whole(was_bad, &message) {
+            self.report(violation, at);
+        }
         self.give_back((if of.is_some() { from } else { self.ports.len() }, port, class), at);
         let own = &mut self.ports[port];
         if let Some(place) = own.tx[class] {
@@ -476,7 +487,7 @@ impl<S: Switching> CxlSwitch<S> {
     /// may be too old.
     fn judge_ages(&mut self, cx: &Cx, at: Stamp) -> Option<u64> {
         let limit = self.config.starved_cycles?;
-        for Port { link, first_since_cycle, .. } in &mut self.ports {
+        for CxlSwitchPort { link, first_since_cycle, .. } in &mut self.ports {
             for (class, end) in &link.rx {
                 let Some(class) = self.config.traffic.place(*class) else { continue };
                 let since = &mut first_since_cycle[class];
@@ -582,13 +593,15 @@ impl<S: Switching> CxlSwitch<S> {
         let held_since = self.config.traffic.place(class).and_then(|held| self.ports[port].first_since_cycle[held]);
         let since = held_since.unwrap_or(at.cycle);
         let leaving = match routed {
-            Routed::Port { to, message, flow } => Some(Leaving { input: port, to, message, of: Some(flow), since }),
+            Routed::Port { to, message, flow } => {
+                Some(SubstitutedMessage { input: port, to, message, of: Some(flow), since })
+            }
             Routed::Answered { answer: Some((to, message)), .. } => {
-                Some(Leaving { input: self.ports.len(), to, message, of: None, since })
+                Some(SubstitutedMessage { input: self.ports.len(), to, message, of: None, since })
             }
             _ => None,
         };
-        if let Some(Leaving { input, to, message: sent, .. }) = &leaving
+        if let Some(SubstitutedMessage { input, to, message: sent, .. }) = &leaving
             && let Some(queue) = self.config.traffic.place(sent.class())
             && (!is_placed || !self.crossbar.has_room(*input, *to, queue))
         {
@@ -597,7 +610,7 @@ impl<S: Switching> CxlSwitch<S> {
             }
             return false;
         }
-        self.ports[port].link.rx[place].1.pop(cx);
+        self.ports[port].link.rx[place].1.drop_first(cx);
         self.ports[port].taking.take(at.cycle, self.config.width_bytes, bytes(&message));
         if let Some(counted) = self.config.traffic.place(class) {
             self.hold((port, 0, counted), None, &message, at);
@@ -624,11 +637,11 @@ impl<S: Switching> CxlSwitch<S> {
     }
 
     /// Records a received message and queues the message that leaves in its place.
-    fn queue(&mut self, (port, message): (usize, &Message), leaving: Option<Leaving<S::Flow>>, at: Stamp) {
+    fn queue(&mut self, (port, came): (usize, &Message), leaving: Option<SubstitutedMessage<S::Flow>>, at: Stamp) {
         if self.tap.is_on() {
-            self.show_received((port, message), leaving.as_ref(), at);
+            self.show_received((port, came), leaving.as_ref(), at);
         }
-        if let Some(Leaving { input, to, message, of, since }) = leaving
+        if let Some(SubstitutedMessage { input, to, message, of, since }) = leaving
             && let Some(class) = self.config.traffic.place(message.class())
         {
             let ready = at.cycle + self.config.stages_cycles[0];
@@ -636,30 +649,43 @@ impl<S: Switching> CxlSwitch<S> {
                 self.switching.queued(&message, of);
             }
             let bytes = bytes(&message);
+            // What the switch makes itself is as it leaves.
+            let was_bad = cut_through::is_bad(if of.is_some() { came } else { &message });
             if let Some(violation) = self.room.take((input, to, class)) {
                 self.report(violation, at);
             }
-            self.crossbar.push((input, to, class), ready, bytes, Passing { message, from: port, to, of, since });
+            self.crossbar.push(
+                (input, to, class),
+                ready,
+                bytes,
+                SwitchedMessage { message, from: port, to, of, since, was_bad },
+            );
         }
     }
 
     /// Records a received message, and what its transaction is called where it goes on.
-    fn show_received(&mut self, (port, message): (usize, &Message), leaving: Option<&Leaving<S::Flow>>, at: Stamp) {
+    fn show_received(
+        &mut self,
+        (port, message): (usize, &Message),
+        leaving: Option<&SubstitutedMessage<S::Flow>>,
+        at: Stamp,
+    ) {
         let begins = matches!(
             tree::part(self.ports[port].link.link, self.ports[port].link.form, message).0,
             TransactionPart::Request | TransactionPart::Snoop | TransactionPart::Conflict
         );
         let handle = self.handle(port, message);
         let named = match leaving {
-            Some(Leaving { to, message, of: Some(_), .. }) if begins => {
+            Some(SubstitutedMessage { to, message, of: Some(_), .. }) if begins => {
                 TransactionNaming::Through(handle, self.handle(*to, message))
             }
             _ => TransactionNaming::By(handle),
         };
         let of = leaving.and_then(|leaving| leaving.of);
+        let vppb = of.and_then(|of| self.switching.vppb(of)).map(|(vcs, vppb)| TraceVppb { vcs, vppb });
         self.tap.named(named, at, RecordKind::Mark, 0, 0, || {
             let (message, form) = self.switching.shown(message, self.ports[port].link.form, of);
-            shown(&message, form)
+            shown(&message, form).via(vppb)
         });
     }
 
@@ -696,7 +722,7 @@ impl<S: Switching> CxlSwitch<S> {
         &mut self,
         why: &'static str,
         at: Stamp,
-        which: impl Fn(usize, &Passing<S::Flow>) -> bool,
+        which: impl Fn(usize, &SwitchedMessage<S::Flow>) -> bool,
     ) -> Vec<Message> {
         let all =
             (0..self.ports.len()).flat_map(|port| (0..self.config.traffic.count()).map(move |class| (port, class)));
@@ -708,7 +734,7 @@ impl<S: Switching> CxlSwitch<S> {
             }
         }
         let gone = self.crossbar.remove(which);
-        for Passing { message, from, to, of, .. } in &gone {
+        for SwitchedMessage { message, from, to, of, .. } in &gone {
             if let Some(class) = self.config.traffic.place(message.class()) {
                 self.mine.ports[*from].ended[class] += 1;
                 self.give_back((if of.is_some() { *from } else { self.ports.len() }, *to, class), at);

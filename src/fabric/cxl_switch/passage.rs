@@ -34,7 +34,7 @@ pub enum PassageRoutes {
 
 /// What a message that came has to become.
 #[derive(Debug, Clone)]
-enum Owed {
+enum OwedPassage {
     /// It leaves at one of these ports, in this form.
     Leaves(Vec<usize>, Message),
     /// The switch answers it, if it has an answer.
@@ -43,13 +43,13 @@ enum Owed {
     Dropped(Undelivered),
 }
 
-impl Owed {
+impl OwedPassage {
     /// The message that leaves, and its ports.
     fn message(&self) -> Option<(&[usize], &Message)> {
         match self {
-            Owed::Leaves(ports, message) => Some((ports, message)),
-            Owed::Answered(_, Some((port, message))) => Some((std::slice::from_ref(port), message)),
-            Owed::Answered(_, None) | Owed::Dropped(_) => None,
+            OwedPassage::Leaves(ports, message) => Some((ports, message)),
+            OwedPassage::Answered(_, Some((port, message))) => Some((std::slice::from_ref(port), message)),
+            OwedPassage::Answered(_, None) | OwedPassage::Dropped(_) => None,
         }
     }
 }
@@ -59,7 +59,7 @@ impl Owed {
 struct Taken {
     from: usize,
     came: Message,
-    owed: Owed,
+    owed: OwedPassage,
 }
 
 /// Judges the messages at the ports of a switch.
@@ -114,21 +114,21 @@ impl PassageRoutes {
         }
     }
 
-    fn owed(&self, from: usize, message: &Message) -> Owed {
+    fn owed(&self, from: usize, message: &Message) -> OwedPassage {
         match self {
             PassageRoutes::Hierarchies(routes) => match routes.route(from, message) {
-                HbrRoute::Port(to, message, _) => Owed::Leaves(vec![to], message),
-                HbrRoute::Answered(why, answer) => Owed::Answered(why, answer.map(|answer| (from, answer))),
-                HbrRoute::Dropped(why) => Owed::Dropped(why),
+                HbrRoute::Port(to, message, _) => OwedPassage::Leaves(vec![to], message),
+                HbrRoute::Answered(why, answer) => OwedPassage::Answered(why, answer.map(|answer| (from, answer))),
+                HbrRoute::Dropped(why) => OwedPassage::Dropped(why),
             },
             PassageRoutes::Ports(routes) => match routes.route(from, message) {
                 Routed::Port { to, message, flow } => {
                     let group = routes.tables.group(from, flow.dpid).filter(|_| is_spread(message.class()));
                     let ports = group.map_or_else(|| vec![to], |group| group.ports().collect());
-                    Owed::Leaves(ports, message)
+                    OwedPassage::Leaves(ports, message)
                 }
-                Routed::Answered { why, answer } => Owed::Answered(why, answer),
-                Routed::Dropped(why) => Owed::Dropped(why),
+                Routed::Answered { why, answer } => OwedPassage::Answered(why, answer),
+                Routed::Dropped(why) => OwedPassage::Dropped(why),
             },
         }
     }
@@ -162,11 +162,11 @@ impl PassageWatch {
         found.map(named)
     }
 
-    fn of_sender(&self, from: usize, message: &Message, owed: &Owed) -> Option<Named> {
+    fn of_sender(&self, from: usize, message: &Message, owed: &OwedPassage) -> Option<Named> {
         let PassageRoutes::Ports(routes) = &self.routes else { return None };
         let is_gfd = matches!(routes.ports.get(from), Some(PbrPort::Shared(PbrSharedPort { is_gfd: true, .. })));
         let is_hole = matches!(message, Message::S2mDrs(header, _) if header.opcode == DrsOpcode::MemDataNXM);
-        let is_led = matches!(owed, Owed::Leaves(..));
+        let is_led = matches!(owed, OwedPassage::Leaves(..));
         (is_gfd && is_hole && is_led).then(|| {
             ("FAB-GFD-05", format!("{} as MemDataNXM", self.said(from, message)), "MemData, poisoned".to_owned())
         })
@@ -234,8 +234,8 @@ impl PassageWatch {
     fn lost(&self, taken: &Taken) -> Option<Named> {
         let (ports, message) = taken.owed.message()?;
         let rule = match taken.owed {
-            Owed::Answered(Undelivered::NotBound, _) => "FAB-CMR-05",
-            Owed::Answered(..) => "FAB-CMR-04",
+            OwedPassage::Answered(Undelivered::NotBound, _) => "FAB-CMR-05",
+            OwedPassage::Answered(..) => "FAB-CMR-04",
             _ => "FAB-CON-01",
         };
         let found = format!("nothing left for the {}", self.said(taken.from, &taken.came));
@@ -266,19 +266,19 @@ impl PassageWatch {
         let rule = |rule| (rule, said.clone(), expected.clone());
         let is_of_other = |owed: &Message| owed.class() != message.class();
         let (ports, owed) = match &taken.owed {
-            Owed::Dropped(why) => return rule(self.of_dropped(*why, &taken, message)),
-            Owed::Answered(why, None) => return rule(of_answered(*why)),
-            Owed::Answered(why, Some((_, owed))) if is_of_other(owed) => {
+            OwedPassage::Dropped(why) => return rule(self.of_dropped(*why, &taken, message)),
+            OwedPassage::Answered(why, None) => return rule(of_answered(*why)),
+            OwedPassage::Answered(why, Some((_, owed))) if is_of_other(owed) => {
                 return rule(self.of_answered_elsewhere(*why, &taken));
             }
-            Owed::Answered(why, Some((to, owed))) => {
+            OwedPassage::Answered(why, Some((to, owed))) => {
                 let field = self.differing(*to, owed, message);
                 // Ones with poison are what a read of bad data gets.
                 let is_bad = field.as_ref().is_some_and(|(name, ..)| *name == "poison");
                 let of = if is_bad { "FAB-ERR-01" } else { of_answered(*why) };
                 return with_field(rule(of), field);
             }
-            Owed::Leaves(ports, owed) => (ports, owed),
+            OwedPassage::Leaves(ports, owed) => (ports, owed),
         };
         if !ports.contains(&port) {
             return rule(self.of_port(&taken, port, message));

@@ -6,7 +6,7 @@
 //! message that leaves, and of the time that passes.
 
 use super::aer::AerRecord;
-use super::command::ManagerEvent;
+use super::command::{ManagerEvent, Vppb};
 use super::module::{SwitchConfig, SwitchResult};
 use super::plug::PlugStep;
 use super::plug_watch::PlugWatch;
@@ -127,6 +127,12 @@ pub trait Switching: Send + Sized + 'static {
         (*message, form)
     }
 
+    /// Hierarchy and vPPB that a message passes, where the switch has such; a trace says so.
+    fn vppb(&self, flow: Self::Flow) -> Option<Vppb> {
+        let _ = flow;
+        None
+    }
+
     /// A message that passes has been queued.
     fn queued(&mut self, message: &Message, flow: Self::Flow) {
         let _ = (message, flow);
@@ -168,6 +174,12 @@ pub trait Switching: Send + Sized + 'static {
     /// manager, and after what a port has heard.
     fn statuses_to_tell(&mut self) -> Vec<(usize, LinkStatus)> {
         Vec::new()
+    }
+
+    /// Whether each status of viral of a port is told, and not the latest alone: it names what is viral, and others stay so.
+    fn tells_all(&self, port: usize) -> bool {
+        let _ = port;
+        false
     }
 
     /// The peer of a port has told something beside messages.

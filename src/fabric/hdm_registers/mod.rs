@@ -132,14 +132,14 @@ impl InUse {
 
 /// A decoder: its registers without the bits of its state, and what is in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Decoder {
+struct DecoderRegisters {
     registers: [u32; REGISTERS],
     in_use: Option<InUse>,
     has_failed: bool,
 }
 
-impl Decoder {
-    const RESET: Decoder = Decoder { registers: [0; REGISTERS], in_use: None, has_failed: false };
+impl DecoderRegisters {
+    const RESET: DecoderRegisters = DecoderRegisters { registers: [0; REGISTERS], in_use: None, has_failed: false };
 
     fn at(&self, register: std::ops::Range<usize>) -> u32 {
         self.registers[register.start / REGISTER_BYTES]
@@ -201,7 +201,7 @@ pub struct HdmDecoderRegisters {
     capability: HdmCapability,
     capability_bits: u32,
     global: u32,
-    decoders: Vec<Decoder>,
+    decoders: Vec<DecoderRegisters>,
 }
 
 impl HdmDecoderRegisters {
@@ -226,7 +226,7 @@ impl HdmDecoderRegisters {
         if owner == DecoderOwner::Bridge && !matches!(targets, 1 | 2 | 4 | 8) {
             return Err(HdmRegisterError::Targets { found: targets });
         }
-        let decoders = vec![Decoder::RESET; count];
+        let decoders = vec![DecoderRegisters::RESET; count];
         Ok(HdmDecoderRegisters { owner, capability, capability_bits, global: 0, decoders })
     }
 
@@ -251,10 +251,10 @@ impl HdmDecoderRegisters {
     /// No register begins at that offset.
     pub fn read(&self, offset: usize) -> Result<u32, HdmRegisterError> {
         Ok(match self.place(offset)? {
-            Place::Head(at) if at == head::CAPABILITY.start => self.capability_bits,
-            Place::Head(at) if at == head::GLOBAL_CONTROL.start => self.global,
-            Place::Head(_) => 0,
-            Place::Decoder(n, at) => {
+            RegisterPlace::Head(at) if at == head::CAPABILITY.start => self.capability_bits,
+            RegisterPlace::Head(at) if at == head::GLOBAL_CONTROL.start => self.global,
+            RegisterPlace::Head(_) => 0,
+            RegisterPlace::Decoder(n, at) => {
                 let decoder = &self.decoders[n];
                 let state = match at == device::CONTROL.start {
                     true if decoder.in_use.is_some() => bit("committed"),
@@ -280,13 +280,13 @@ impl HdmDecoderRegisters {
             _ => unreachable!("a block of decoders has a head and an array"),
         };
         match self.place(offset)? {
-            Place::Head(at) => {
+            RegisterPlace::Head(at) => {
                 if at == head::GLOBAL_CONTROL.start {
                     self.global = value & writable(head, at);
                 }
             }
-            Place::Decoder(n, _) if self.decoders[n].is_locked() => (),
-            Place::Decoder(n, at) => {
+            RegisterPlace::Decoder(n, _) if self.decoders[n].is_locked() => (),
+            RegisterPlace::Decoder(n, at) => {
                 let before = self.decoders[n].control().commit;
                 self.decoders[n].registers[at / REGISTER_BYTES] = value & writable(decoders, at);
                 let after = self.decoders[n].control().commit;
@@ -306,7 +306,7 @@ impl HdmDecoderRegisters {
         if self.owner == DecoderOwner::Device && !is_enabled {
             return None;
         }
-        let hit = |(decoder, one): (usize, &Decoder)| {
+        let hit = |(decoder, one): (usize, &DecoderRegisters)| {
             one.in_use.filter(|in_use| in_use.holds(address)).map(|in_use| (decoder, in_use))
         };
         let (decoder, in_use) = self.decoders.iter().enumerate().find_map(hit)?;
@@ -348,20 +348,20 @@ impl HdmDecoderRegisters {
         }
     }
 
-    fn place(&self, offset: usize) -> Result<Place, HdmRegisterError> {
+    fn place(&self, offset: usize) -> Result<RegisterPlace, HdmRegisterError> {
         let end = DECODERS_AT + DECODER_STRIDE * self.decoders.len();
         if !offset.is_multiple_of(REGISTER_BYTES) || offset >= end {
             return Err(HdmRegisterError::Offset { found: offset, end });
         }
         Ok(match offset.checked_sub(DECODERS_AT) {
-            None => Place::Head(offset),
-            Some(behind) => Place::Decoder(behind / DECODER_STRIDE, behind % DECODER_STRIDE),
+            None => RegisterPlace::Head(offset),
+            Some(behind) => RegisterPlace::Decoder(behind / DECODER_STRIDE, behind % DECODER_STRIDE),
         })
     }
 }
 
 /// Where a register is.
-enum Place {
+enum RegisterPlace {
     /// Before the decoders.
     Head(usize),
     /// In the registers of a decoder.

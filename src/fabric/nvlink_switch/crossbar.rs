@@ -103,14 +103,14 @@ pub struct CrossbarPortEnds {
     pub tx: [Out<NvlMessage>; VCS],
 }
 
-struct Entry {
+struct QueuedMessage {
     ready: u64,
     message: Rc<NvlMessage>,
     /// Ends in this reduction.
     context: Option<u16>,
 }
 
-struct Context {
+struct CollectiveContext {
     rid: u16,
     tag: u16,
     /// Output to the requester.
@@ -128,7 +128,7 @@ pub struct Crossbar {
     codec: NvlConfig,
     ports: Vec<CrossbarPortEnds>,
     /// Queues by input, output, channel.
-    queues: Vec<VecDeque<Entry>>,
+    queues: Vec<VecDeque<QueuedMessage>>,
     /// Outputs with something in a queue, by input and channel.
     waiting: Vec<[Requests; VCS]>,
     /// Packets for each output.
@@ -145,7 +145,7 @@ pub struct Crossbar {
     matching: Matching,
     /// Grants lost in a row, by input and output.
     lost: Vec<u64>,
-    contexts: Vec<Option<Context>>,
+    contexts: Vec<Option<CollectiveContext>>,
     free_contexts: VecDeque<u16>,
     sums: Vec<VecDeque<NvlMessage>>,
     /// Outputs that were free and had room in this clock, by channel.
@@ -222,7 +222,7 @@ impl Crossbar {
     ) {
         let ready = cycle + self.config.hop_cycles.saturating_sub(CHANNEL_CYCLES);
         let at = self.at(input, output, channel);
-        self.queues[at].push_back(Entry { ready, message, context });
+        self.queues[at].push_back(QueuedMessage { ready, message, context });
         self.waiting[input][channel].insert(output);
         self.demand[output] += 1;
     }
@@ -299,7 +299,7 @@ impl Crossbar {
             let (rid, tag, left) = (message.rid, message.tag, members.len());
             let number = NumberType::of(message.attr);
             let error = number.is_none().then_some(2);
-            let open = Context { rid, tag, port: input, number, members, left, error };
+            let open = CollectiveContext { rid, tag, port: input, number, members, left, error };
             self.contexts[usize::from(context)] = Some(open);
             NvlMessage { op: Op::READ, rid: SWITCH_RID, tag: context, attr: 0, ..message }
         } else {

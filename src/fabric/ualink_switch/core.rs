@@ -109,7 +109,7 @@ const LEAST_ROOM: usize = 16;
 
 /// What waits from one input port for one class of an output port, first to last.
 #[derive(Debug, Clone, Copy)]
-struct Queue {
+struct ClassQueue {
     input: u16,
     first: u32,
     last: u32,
@@ -117,9 +117,9 @@ struct Queue {
 
 /// One class of an output port.
 #[derive(Debug, Clone)]
-struct Lane {
+struct OutputLane {
     /// By input port, ascending; none of them is empty.
-    queues: Vec<Queue>,
+    queues: Vec<ClassQueue>,
     /// Inputs of which something waits.
     asking: Requests,
     arbiter: Box<dyn Arbiter>,
@@ -127,7 +127,7 @@ struct Lane {
     room: u16,
 }
 
-impl Lane {
+impl OutputLane {
     /// Queues what stands at a place and came in by a port.
     fn push(&mut self, places: &mut TransferPlaces, input: u16, place: u32) {
         places.follow(place, NOWHERE);
@@ -137,7 +137,7 @@ impl Lane {
                 places.follow(last, place);
             }
             Err(at) => {
-                self.queues.insert(at, Queue { input, first: place, last: place });
+                self.queues.insert(at, ClassQueue { input, first: place, last: place });
                 self.asking.insert(input.into());
             }
         }
@@ -229,7 +229,7 @@ pub struct UalSwitchCore {
     /// What is on its way to its queue.
     pipeline: VecDeque<Batch>,
     /// Each output, by class.
-    outputs: Vec<[Lane; 2]>,
+    outputs: Vec<[OutputLane; 2]>,
     /// Outputs that have something to grant and room, or had when last looked at.
     active: Marks,
     places: TransferPlaces,
@@ -251,7 +251,7 @@ impl UalSwitchCore {
         kind: &ArbiterKind,
     ) -> Result<UalSwitchCore, ArbiterError> {
         let arbiter = (kind.make)(&vec![1; usize::from(routes.ports())])?;
-        let lane = Lane { queues: Vec::new(), asking: Requests::NONE, arbiter, room };
+        let lane = OutputLane { queues: Vec::new(), asking: Requests::NONE, arbiter, room };
         let outputs = vec![[lane.clone(), lane]; usize::from(routes.ports())];
         Ok(UalSwitchCore {
             routes,

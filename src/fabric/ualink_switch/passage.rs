@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 const REMEMBERED: usize = 64;
 
 /// What tells a transaction apart: its class, source, destination and tag.
-type Identity = (TlClass, u16, u16, u16);
+type PassageKey = (TlClass, u16, u16, u16);
 
 /// A transaction that came and has not left.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ fn between_links(transfer: &Transfer) -> Option<Transfer> {
     Some(own)
 }
 
-fn identity(transfer: &Transfer) -> Option<Identity> {
+fn identity(transfer: &Transfer) -> Option<PassageKey> {
     match &transfer.field {
         ControlField::Request(req) => Some((TlClass::Request, req.src, req.dst, req.tag)),
         ControlField::Response(rsp) => Some((TlClass::Response, rsp.src, rsp.dst, rsp.tag)),

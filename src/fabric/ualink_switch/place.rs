@@ -34,7 +34,11 @@ pub fn place_switch(
         to_core.push(core_rx);
         from_core.push(core_tx);
         p.module(&name, flit, |bind| {
-            let links = mine.into_iter().map(|parts| parts.bind(bind)).collect();
+            let link = |parts: Socket| {
+                let stall = parts.stall(bind);
+                (parts.bind(bind, Vec::new()), stall)
+            };
+            let links = mine.into_iter().map(link).collect();
             Slice::new((slice * SLICE_PORTS) as u16, links, bind.attach(slice_rx), bind.attach(slice_tx))
         })?;
     }

@@ -6,11 +6,19 @@
 
 use super::{FromCore, SLICE_PORTS, ToCore};
 use scalepool_kernel::{Cx, In, Module, Next, Out, Pending};
-use scalepool_link::ualink::tl::TlClass;
-use scalepool_link::ualink::tl::port::LinkPort;
+use scalepool_link::port::PortSteps;
+use scalepool_link::ualink::UalEnd;
+use scalepool_link::ualink::tl::port::illegal;
+use scalepool_link::ualink::tl::stall::TakeStall;
+use scalepool_link::ualink::tl::{Tl, TlClass};
+use scalepool_trace::Stamp;
+
+/// A port of a slice, and when what it receives waits.
+pub type SliceLink = (Box<dyn PortSteps<UalEnd<Tl>>>, TakeStall);
 
 struct SlicePort {
-    link: LinkPort,
+    link: Box<dyn PortSteps<UalEnd<Tl>>>,
+    stall: TakeStall,
     busy: bool,
     /// Transactions that the core has sent and that have not left, by class.
     queued: [usize; 2],
@@ -29,30 +37,30 @@ pub struct Slice {
 
 impl Slice {
     /// Ports from number `first` on, with the channels to the core.
-    pub fn new(first: u16, ports: Vec<LinkPort>, rx: In<Vec<FromCore>>, tx: Out<Vec<ToCore>>) -> Slice {
-        let ports = ports.into_iter().map(|link| SlicePort { link, busy: true, queued: [0; 2] }).collect();
-        Slice { first, ports, rx, tx, sent: 0 }
+    pub fn new(first: u16, ports: Vec<SliceLink>, rx: In<Vec<FromCore>>, tx: Out<Vec<ToCore>>) -> Slice {
+        let port = |(link, stall)| SlicePort { link, stall, busy: true, queued: [0; 2] };
+        Slice { first, ports: ports.into_iter().map(port).collect(), rx, tx, sent: 0 }
     }
 
     fn port(&mut self, port: u16) -> Option<&mut SlicePort> {
         self.ports.get_mut(usize::from(port) % SLICE_PORTS)
     }
 
-    fn take(&mut self, item: FromCore) {
+    fn take(&mut self, item: FromCore, at: Stamp) {
         match item {
             FromCore::Send { port, transfer } => {
                 let Some(port) = self.port(port) else { return };
                 port.busy = true;
                 let class = scalepool_link::ualink::tl::transfer::class_of(&transfer.field);
-                match port.link.tl().relay(transfer) {
+                match port.link.end().client.relay(transfer) {
                     Ok(()) => port.queued[class.map_or(0, TlClass::index)] += 1,
-                    Err(refused) => port.link.refuse(&refused.to_string()),
+                    Err(refused) => port.link.broken(illegal(&refused), at),
                 }
             }
             FromCore::Release { port, held } => {
                 let Some(port) = self.port(port) else { return };
                 port.busy = true;
-                port.link.tl().release(&held);
+                port.link.end().client.release(&held);
             }
         }
     }
@@ -60,8 +68,9 @@ impl Slice {
 
 impl Module for Slice {
     fn eval(&mut self, cx: &mut Cx) -> Next {
+        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         while let Some(batch) = self.rx.pop(cx) {
-            batch.into_iter().for_each(|item| self.take(item));
+            batch.into_iter().for_each(|item| self.take(item, at));
         }
         let mut out = Vec::with_capacity(self.sent);
         let mut busy = false;
@@ -71,19 +80,21 @@ impl Module for Slice {
                 continue;
             }
             let number = self.first + n as u16;
+            let tl = &mut port.link.end().client;
             for class in TlClass::ALL {
-                if !port.link.may_take(class) {
+                if !port.stall.may_take(tl, class) {
                     continue;
                 }
-                while let Some((transfer, held)) = port.link.tl().take(class) {
+                while let Some((transfer, held)) = tl.take(class) {
                     // Nothing without buffers comes out of a switch port: no originator stands above it.
                     let Some(held) = held else { continue };
                     out.push(ToCore::Arrived { port: number, transfer, held });
                 }
             }
-            port.busy = port.link.transmit(cx);
+            port.busy = port.link.transmit(cx) == Next::Busy;
+            let tl = &port.link.end().client;
             for class in TlClass::ALL {
-                let (queued, waiting) = (&mut port.queued[class.index()], port.link.tl().waiting(class));
+                let (queued, waiting) = (&mut port.queued[class.index()], tl.waiting(class));
                 while *queued > waiting {
                     *queued -= 1;
                     out.push(ToCore::Room { port: number, class });

@@ -10,7 +10,7 @@ use scalepool_arbiter::{AllocatorKind, ArbiterError, Islip, Separable};
 
 /// The algorithm of an allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum AllocationAlgorithm {
     Islip,
     InputFirst,
     OutputFirst,
@@ -19,7 +19,7 @@ enum Rule {
 /// The allocator.
 #[derive(Debug, Clone)]
 pub struct RouterAllocator {
-    rule: Rule,
+    rule: AllocationAlgorithm,
     inputs: u32,
     outputs: u32,
     /// For each input, the output with the highest priority.
@@ -66,9 +66,9 @@ impl RouterAllocator {
     /// 64.
     pub fn by_name(name: &str, inputs: usize, outputs: usize) -> Result<RouterAllocator, ArbiterError> {
         let rule = match AllocatorKind::by_name(name)?.name {
-            name if name == Islip::KIND.name => Rule::Islip,
-            name if name == Separable::INPUT_FIRST.name => Rule::InputFirst,
-            _ => Rule::OutputFirst,
+            name if name == Islip::KIND.name => AllocationAlgorithm::Islip,
+            name if name == Separable::INPUT_FIRST.name => AllocationAlgorithm::InputFirst,
+            _ => AllocationAlgorithm::OutputFirst,
         };
         for found in [inputs, outputs] {
             if !(1..=super::MOST_LINES).contains(&found) {
@@ -95,7 +95,7 @@ impl RouterAllocator {
                 let input = asking.trailing_zeros() as usize;
                 self.pair(input, first_around(requests[input], self.accept[input]), pairs);
             }
-        } else if self.rule == Rule::InputFirst {
+        } else if self.rule == AllocationAlgorithm::InputFirst {
             self.inputs_pick(asking, requests, pairs);
         } else {
             self.outputs_pick(asking, requests, pairs);

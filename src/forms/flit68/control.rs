@@ -9,7 +9,7 @@ use serde_json::Value;
 const BY_NAME: [&str; 4] = ["flit_type", "ctl_fmt", "llctrl", "sub_type"];
 
 /// A field whose bits stand in several places.
-struct Joined {
+struct SplitField {
     name: &'static str,
     width: u32,
     parts: &'static [&'static str],
@@ -22,7 +22,7 @@ fn bits(message: &impl Wire) -> u128 {
     message.to_bits().expect("values of from_bits fit their fields")
 }
 
-static FULL_ACK: Joined = Joined {
+static FULL_ACK: SplitField = SplitField {
     name: "full_ack",
     width: 8,
     parts: &["ak", "ack_low", "ack_high"],
@@ -34,7 +34,7 @@ static FULL_ACK: Joined = Joined {
     },
 };
 
-static MAC: Joined = Joined {
+static MAC: SplitField = SplitField {
     name: "mac",
     width: 96,
     parts: &["payload_low", "payload_mid", "payload_high"],
@@ -47,7 +47,7 @@ static MAC: Joined = Joined {
 };
 
 /// The joined field of a kind, and the parts that mean nothing alone.
-fn joined(control: &Control) -> (Option<&'static Joined>, &'static [&'static str]) {
+fn joined(control: &Control) -> (Option<&'static SplitField>, &'static [&'static str]) {
     match control {
         Control::LlcrdAcknowledge(_) => (Some(&FULL_ACK), FULL_ACK.parts),
         Control::IdeTmac(_) => (Some(&MAC), MAC.parts),

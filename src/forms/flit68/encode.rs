@@ -176,7 +176,7 @@ fn read_pid(id: &Value, kind: Option<PidKind>, expected: String) -> Result<u16, 
 }
 
 /// One entry of `slots`.
-struct Slot<'a> {
+struct SlotEntry<'a> {
     /// `slots[1]`, for errors.
     at: String,
     /// 0 to 3.
@@ -187,7 +187,7 @@ struct Slot<'a> {
 }
 
 /// Reads `slots`; each number stands there at most once.
-fn slots<'a>(form: &'a Object, known: &[&str]) -> Result<[Option<Slot<'a>>; 4], FormError> {
+fn slots<'a>(form: &'a Object, known: &[&str]) -> Result<[Option<SlotEntry<'a>>; 4], FormError> {
     let mut slots = [const { None }; 4];
     let Some(list) = form.get("slots") else { return Ok(slots) };
     let list = list.as_array().ok_or_else(|| FormError::new("slots", shown(list), "a list of objects"))?;
@@ -206,7 +206,7 @@ fn slots<'a>(form: &'a Object, known: &[&str]) -> Result<[Option<Slot<'a>>; 4], 
             Ok(bytes.map(u128::from_le_bytes))
         };
         let (hex, data, number) = (bytes("hex")?, bytes("data")?, found as usize);
-        slots[number] = Some(Slot { at, number, form, hex, data });
+        slots[number] = Some(SlotEntry { at, number, form, hex, data });
     }
     Ok(slots)
 }
@@ -309,14 +309,14 @@ fn protocol(form: &Object, dir: Dir) -> Result<Meant, FormError> {
 }
 
 /// The flit header: `hex` of slot 0 first, the formats of the slots over it, the fields of `header` over that.
-fn header(form: &Object, slots: &[Option<Slot>; 4], dir: Dir) -> Result<FlitHeader, FormError> {
+fn header(form: &Object, slots: &[Option<SlotEntry>; 4], dir: Dir) -> Result<FlitHeader, FormError> {
     let base = slots[0].as_ref().and_then(|s| s.hex);
     let base = base.map_or(FlitHeader::DEF.default_bits(), |hex| hex & u128::from(u32::MAX));
     let mut header = FlitHeader::from_bits(base);
     let mut formats = [None; 4];
     for (n, given) in slots.iter().enumerate() {
         formats[n] = given.as_ref().map(|s| format_name(s, dir)).transpose()?.flatten();
-        if let Some(Named::Format(format)) = formats[n] {
+        if let Some(FormatValue::Format(format)) = formats[n] {
             header.set_slot(n, format.code);
         }
     }
@@ -327,10 +327,10 @@ fn header(form: &Object, slots: &[Option<Slot>; 4], dir: Dir) -> Result<FlitHead
     for (n, named) in formats.into_iter().enumerate() {
         let code = header.slot(n);
         let expected = match named {
-            Some(Named::Format(format)) if format.code != code => {
+            Some(FormatValue::Format(format)) if format.code != code => {
                 format!("{}: `format` of the slot is {}", format.code, format.name)
             }
-            Some(Named::Reserved) if slot::format(Revision::V2_0, dir, n, code).is_some() => {
+            Some(FormatValue::Reserved) if slot::format(Revision::V2_0, dir, n, code).is_some() => {
                 format!("a reserved code: `format` of the slot is {RESERVED_FORMAT}")
             }
             _ => continue,
@@ -342,13 +342,13 @@ fn header(form: &Object, slots: &[Option<Slot>; 4], dir: Dir) -> Result<FlitHead
 
 /// The value of `format`.
 #[derive(Clone, Copy)]
-enum Named {
+enum FormatValue {
     Format(&'static SlotFormat),
     /// Which reserved code it is stands in the header.
     Reserved,
 }
 
-fn format_name(given: &Slot, dir: Dir) -> Result<Option<Named>, FormError> {
+fn format_name(given: &SlotEntry, dir: Dir) -> Result<Option<FormatValue>, FormError> {
     let Some(name) = given.form.get("format") else { return Ok(None) };
     let at = format!("{}.format", given.at);
     let rows = slot::formats(Revision::V2_0, dir, given.number);
@@ -359,16 +359,16 @@ fn format_name(given: &Slot, dir: Dir) -> Result<Option<Named>, FormError> {
     };
     let text = text(name, &at, "a string")?;
     if text == RESERVED_FORMAT {
-        return Ok(Some(Named::Reserved));
+        return Ok(Some(FormatValue::Reserved));
     }
     let row = rows.iter().find(|f| f.name == text);
-    row.map(|f| Some(Named::Format(f))).ok_or_else(|| FormError::new(at, shown(name), expected()))
+    row.map(|f| Some(FormatValue::Format(f))).ok_or_else(|| FormError::new(at, shown(name), expected()))
 }
 
 /// Puts each message in the first place of its kind that no message before it took.
 fn put_messages(
     messages: &Value,
-    given: &Slot,
+    given: &SlotEntry,
     format: Option<&'static SlotFormat>,
     slot: u128,
 ) -> Result<u128, FormError> {

@@ -17,7 +17,7 @@ const MOST_KEPT: usize = 4096;
 
 /// A flit with its place in the stream.
 #[derive(Debug, Clone)]
-struct Entry {
+struct AnsweredFlit {
     dir: Dir,
     index: u64,
     decoded: UalDecodedFlit,
@@ -27,7 +27,7 @@ struct Entry {
 
 /// Flits and errors that have not been answered.
 #[derive(Debug, Clone, Default)]
-pub struct Answers(VecDeque<Result<Entry, FormError>>);
+pub struct Answers(VecDeque<Result<AnsweredFlit, FormError>>);
 
 impl Answers {
     /// The next flit of a stream.
@@ -45,7 +45,7 @@ impl Answers {
             }
         }
         let waits = good && decoded.goes_on();
-        self.0.push_back(Ok(Entry { dir, index, decoded, waits }));
+        self.0.push_back(Ok(AnsweredFlit { dir, index, decoded, waits }));
         if self.0.len() > MOST_KEPT
             && let Some(Ok(first)) = self.0.front_mut()
         {
@@ -56,7 +56,7 @@ impl Answers {
 
     /// A flit whose place in the stream is not known.
     pub fn alone(&mut self, dir: Dir, index: u64, decoded: UalDecodedFlit) -> Vec<UalFlitAnswer> {
-        self.0.push_back(Ok(Entry { dir, index, decoded, waits: false }));
+        self.0.push_back(Ok(AnsweredFlit { dir, index, decoded, waits: false }));
         self.due()
     }
 

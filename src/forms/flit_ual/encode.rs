@@ -37,7 +37,7 @@ const KEYS: [&str; 13] = [
 
 /// One direction.
 #[derive(Debug, Clone)]
-struct Direction {
+struct UalDirectionCodec {
     packer: Packer,
     unpacker: Unpacker,
 }
@@ -47,7 +47,7 @@ struct Direction {
 pub struct UalFlitEncoder {
     config: UalConfig,
     default_dir: Option<Dir>,
-    directions: [Direction; 2],
+    directions: [UalDirectionCodec; 2],
     answers: Answers,
     flits: u64,
 }
@@ -60,7 +60,8 @@ impl UalFlitEncoder {
 
     /// The same, written and judged by a configuration.
     pub fn with_config(default_dir: Option<Dir>, config: UalConfig) -> UalFlitEncoder {
-        let direction = |dir| Direction { packer: Packer::default(), unpacker: Unpacker::new(config, role(dir)) };
+        let direction =
+            |dir| UalDirectionCodec { packer: Packer::default(), unpacker: Unpacker::new(config, role(dir)) };
         UalFlitEncoder {
             config,
             default_dir,
@@ -215,12 +216,12 @@ fn segments_from_json(segments: &Value) -> Result<Payload, FormError> {
 }
 
 /// What an object wants to send, in order.
-struct Wanted {
+struct UalToSend {
     messages: VecDeque<u32>,
     tl: VecDeque<(Option<u128>, Option<u128>, TlFlit)>,
 }
 
-impl SegmentSource for Wanted {
+impl SegmentSource for UalToSend {
     fn message(&mut self, _segment: usize) -> Option<u32> {
         self.messages.pop_front()
     }
@@ -234,7 +235,7 @@ impl SegmentSource for Wanted {
 
 /// A payload of `messages` and `tl_flits`, and what is left for the next one.
 fn packed(form: &Object, has_payload: bool, mut packer: Packer) -> Result<(Payload, Packer), FormError> {
-    let mut wanted = Wanted { messages: VecDeque::new(), tl: VecDeque::new() };
+    let mut wanted = UalToSend { messages: VecDeque::new(), tl: VecDeque::new() };
     if let Some(messages) = form.get("messages") {
         for (i, message) in list(messages, "messages")?.iter().enumerate() {
             wanted.messages.push_back(dl_word(message, &format!("messages[{i}]"))?);

@@ -21,7 +21,7 @@ const IDS: u64 = 16;
 
 pub(super) fn vectors() -> FabricVectors {
     let mut rng = Rng::for_name(SEED, "edge_ids");
-    let edges: Vec<Edge> = (0..EDGES).flat_map(|_| edges(&mut rng)).collect();
+    let edges: Vec<EdgePort> = (0..EDGES).flat_map(|_| edges(&mut rng)).collect();
     FabricVectors {
         name: "edge_ids",
         about: "edge ports between hierarchy and port based routing: identifiers of messages before and behind them",
@@ -30,7 +30,7 @@ pub(super) fn vectors() -> FabricVectors {
 }
 
 /// An edge port, with its tables by name.
-struct Edge {
+struct EdgePort {
     kind: &'static str,
     ids: EdgeIds,
     own: PbrPid,
@@ -41,7 +41,7 @@ struct Edge {
 }
 
 /// One of each kind. No PID stands for two things.
-fn edges(rng: &mut Rng) -> Vec<Edge> {
+fn edges(rng: &mut Rng) -> Vec<EdgePort> {
     let mut free: Vec<u16> = (1..0xfff).collect();
     let mut next = |rng: &mut Rng| pid(free.swap_remove(rng.below(free.len() as u64) as usize));
     let (own, root) = (next(rng), next(rng));
@@ -54,12 +54,12 @@ fn edges(rng: &mut Rng) -> Vec<Edge> {
     };
     let (caches, hosts, buses) = (table(rng, IDS), table(rng, IDS), table(rng, 256));
     let edge =
-        |kind, ids| Edge { kind, ids, own, root: None, caches: Vec::new(), hosts: Vec::new(), buses: Vec::new() };
+        |kind, ids| EdgePort { kind, ids, own, root: None, caches: Vec::new(), hosts: Vec::new(), buses: Vec::new() };
     vec![
-        Edge { caches: caches.clone(), ..edge("usp", EdgeIds::Usp { own, caches: caches.clone() }) },
-        Edge { root: Some(root), ..edge("sld", EdgeIds::Sld { own, root }) },
-        Edge { hosts: hosts.clone(), ..edge("mld", EdgeIds::Mld { own, hosts }) },
-        Edge {
+        EdgePort { caches: caches.clone(), ..edge("usp", EdgeIds::Usp { own, caches: caches.clone() }) },
+        EdgePort { root: Some(root), ..edge("sld", EdgeIds::Sld { own, root }) },
+        EdgePort { hosts: hosts.clone(), ..edge("mld", EdgeIds::Mld { own, hosts }) },
+        EdgePort {
             root: Some(root),
             caches: caches.clone(),
             buses: buses.clone(),
@@ -96,7 +96,7 @@ fn ids(message: &Message) -> Value {
 }
 
 /// What comes before an edge: every identifier of its tables, and one more that is in none.
-fn case(edge: &Edge, rng: &mut Rng) -> Value {
+fn case(edge: &EdgePort, rng: &mut Rng) -> Value {
     let unknown = || pid(0xffe);
     let known = |table: &[(u8, PbrPid)]| table.iter().map(|(id, pid)| (*id, *pid)).collect::<Vec<_>>();
     let mut conversions = Vec::new();

@@ -49,12 +49,12 @@ impl SegmentSource for Offers {
 }
 
 /// What a packer of TL flits offers, without pause, behind messages.
-struct Traffic<'a> {
+struct OfferedTraffic<'a> {
     messages: [Option<u32>; 5],
     tl: &'a mut TlPacker,
 }
 
-impl SegmentSource for Traffic<'_> {
+impl SegmentSource for OfferedTraffic<'_> {
     fn message(&mut self, segment: usize) -> Option<u32> {
         self.messages[segment].take()
     }
@@ -169,7 +169,7 @@ impl<'a> UalSender<'a> {
     fn traffic_flit(&mut self, tl: &mut TlPacker, messages: [Option<u32>; 5]) -> DlFlit {
         let mut flit = DlFlit::ZERO;
         flit.set_header_bits(self.header().to_bits().unwrap_or_default());
-        flit.set_payload(&self.packer.pack(&mut Traffic { messages, tl }));
+        flit.set_payload(&self.packer.pack(&mut OfferedTraffic { messages, tl }));
         flit.seal(&CONFIG);
         flit
     }

@@ -26,7 +26,7 @@ use serde_json::Value;
 
 /// Bits that stand together in the unit and in the part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct BitRun {
     /// First bit in the unit; bit 8n+b is bit b of byte n.
     pub unit_bit: usize,
     /// First bit in the part.
@@ -37,39 +37,39 @@ pub(super) struct Run {
 
 /// A part of a unit.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct UnitPart {
     pub label: String,
     /// What its bits are; `None` for bytes without fields.
     pub layout: Option<&'static LayoutDef>,
-    pub runs: Vec<Run>,
+    pub runs: Vec<BitRun>,
 }
 
-fn bytes(label: impl Into<String>, at: std::ops::Range<usize>) -> Part {
-    let run = Run { unit_bit: 8 * at.start, part_bit: 0, bits: 8 * at.len() };
-    Part { label: label.into(), layout: None, runs: vec![run] }
+fn bytes(label: impl Into<String>, at: std::ops::Range<usize>) -> UnitPart {
+    let run = BitRun { unit_bit: 8 * at.start, part_bit: 0, bits: 8 * at.len() };
+    UnitPart { label: label.into(), layout: None, runs: vec![run] }
 }
 
-fn laid_out(label: impl Into<String>, layout: &'static LayoutDef, unit_bit: usize) -> Part {
+fn laid_out(label: impl Into<String>, layout: &'static LayoutDef, unit_bit: usize) -> UnitPart {
     let bits = layout.bits as usize;
     let runs = match layout.order {
-        ByteOrder::Little => vec![Run { unit_bit, part_bit: 0, bits }],
+        ByteOrder::Little => vec![BitRun { unit_bit, part_bit: 0, bits }],
         // The byte on top comes first.
         ByteOrder::Big => {
-            let run = |k: usize| Run { unit_bit: unit_bit + 8 * k, part_bit: bits - 8 * (k + 1), bits: 8 };
+            let run = |k: usize| BitRun { unit_bit: unit_bit + 8 * k, part_bit: bits - 8 * (k + 1), bits: 8 };
             (0..bits / 8).map(run).collect()
         }
     };
-    Part { label: label.into(), layout: Some(layout), runs }
+    UnitPart { label: label.into(), layout: Some(layout), runs }
 }
 
 /// Bits of a slot that stand elsewhere in the unit byte by byte.
-fn slot_runs(unit_byte: impl Fn(usize) -> usize, slot_bit: usize, part_bit: usize, bits: usize) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+fn slot_runs(unit_byte: impl Fn(usize) -> usize, slot_bit: usize, part_bit: usize, bits: usize) -> Vec<BitRun> {
+    let mut runs: Vec<BitRun> = Vec::new();
     let mut done = 0;
     while done < bits {
         let bit = slot_bit + done;
         let taken = (8 - bit % 8).min(bits - done);
-        let run = Run { unit_bit: 8 * unit_byte(bit / 8) + bit % 8, part_bit: part_bit + done, bits: taken };
+        let run = BitRun { unit_bit: 8 * unit_byte(bit / 8) + bit % 8, part_bit: part_bit + done, bits: taken };
         match runs.last_mut() {
             Some(last) if last.unit_bit + last.bits == run.unit_bit => last.bits += taken,
             _ => runs.push(run),
@@ -80,7 +80,7 @@ fn slot_runs(unit_byte: impl Fn(usize) -> usize, slot_bit: usize, part_bit: usiz
 }
 
 /// The parts of a unit, in the order of their first bytes as far as that is one.
-pub(super) fn parts(protocol: &str, dir: Dir, unit: &[u8], form: &Value) -> Vec<Part> {
+pub(super) fn parts(protocol: &str, dir: Dir, unit: &[u8], form: &Value) -> Vec<UnitPart> {
     match (protocol, Mode::ALL.into_iter().find(|mode| mode.protocol() == protocol)) {
         ("cxl-68b", _) => of_cxl68(dir, unit, form),
         ("nvlink", _) => of_nvlink(unit),
@@ -99,7 +99,7 @@ fn slots(form: &Value) -> impl Iterator<Item = (usize, &str, bool)> {
     })
 }
 
-fn of_cxl68(dir: Dir, unit: &[u8], form: &Value) -> Vec<Part> {
+fn of_cxl68(dir: Dir, unit: &[u8], form: &Value) -> Vec<UnitPart> {
     const SLOTS_BYTE: usize = 2;
     const SLOT_BYTES: usize = 16;
     const CRC_BYTE: usize = 66;
@@ -111,8 +111,8 @@ fn of_cxl68(dir: Dir, unit: &[u8], form: &Value) -> Vec<Part> {
         "control" => {
             let control = Control::from_slot(slot_of(0));
             let layout = control.def().filter(|layout| layout.bits as usize <= 8 * SLOT_BYTES);
-            let run = Run { unit_bit: 8 * at(0), part_bit: 0, bits: 8 * SLOT_BYTES };
-            parts.push(Part { label: control.name().to_owned(), layout, runs: vec![run] });
+            let run = BitRun { unit_bit: 8 * at(0), part_bit: 0, bits: 8 * SLOT_BYTES };
+            parts.push(UnitPart { label: control.name().to_owned(), layout, runs: vec![run] });
         }
         "all-data" => {}
         _ => {
@@ -131,20 +131,20 @@ fn of_cxl68(dir: Dir, unit: &[u8], form: &Value) -> Vec<Part> {
             let layout = Class68::def(place.class);
             let slot_bit = 8 * at(n);
             let mut runs =
-                vec![Run { unit_bit: slot_bit + usize::from(place.lsb), part_bit: 0, bits: place.width.into() }];
-            runs.extend(place.devload_lsb.map(|lsb| Run {
+                vec![BitRun { unit_bit: slot_bit + usize::from(place.lsb), part_bit: 0, bits: place.width.into() }];
+            runs.extend(place.devload_lsb.map(|lsb| BitRun {
                 unit_bit: slot_bit + usize::from(lsb),
                 part_bit: place.width.into(),
                 bits: layout.bits as usize - usize::from(place.width),
             }));
-            parts.push(Part { label: format!("slot {n} {name}"), layout: Some(layout), runs });
+            parts.push(UnitPart { label: format!("slot {n} {name}"), layout: Some(layout), runs });
         }
     }
     parts.push(bytes("CRC", CRC_BYTE..CRC_BYTE + 2));
     parts
 }
 
-fn of_cxl256(mode: Mode, unit: &[u8], form: &Value) -> Vec<Part> {
+fn of_cxl256(mode: Mode, unit: &[u8], form: &Value) -> Vec<UnitPart> {
     let mut parts = vec![laid_out("flit header", Header256::DEF, 0)];
     let bit_of = |n: usize, bit: usize| unit[slot_byte(mode, n, bit / 8)] >> (bit % 8) & 1 == 1;
     for (n, name, is_data) in slots(form).filter(|(n, ..)| *n < flit256::SLOTS) {
@@ -153,20 +153,20 @@ fn of_cxl256(mode: Mode, unit: &[u8], form: &Value) -> Vec<Part> {
         let known = slot256::formats(mode, n).iter().find(|format| format.name == name);
         let Some(format) = known.filter(|_| !is_data) else {
             let label = format!("slot {n}: {}", if is_data { "data" } else { name });
-            parts.push(Part { label, layout: None, runs: run(0, slot_bits) });
+            parts.push(UnitPart { label, layout: None, runs: run(0, slot_bits) });
             continue;
         };
         let label = format!("slot {n} {name}");
         if format.is_control() {
             let bits = (0..slot_bits).rev().fold(0, |bits, bit| bits << 1 | u128::from(bit_of(n, bit)));
             let label = control256::kind(bits).map_or(label, |kind| format!("slot {n} {}", kind.name));
-            parts.push(Part { label, layout: None, runs: run(0, slot_bits) });
+            parts.push(UnitPart { label, layout: None, runs: run(0, slot_bits) });
             continue;
         }
         for place in format.places().filter(|place| bit_of(n, place.lsb as usize)) {
             let layout = place.class.def(mode.routing());
             let runs = run(place.lsb as usize, place.kept as usize);
-            parts.push(Part { label: label.clone(), layout: Some(layout), runs });
+            parts.push(UnitPart { label: label.clone(), layout: Some(layout), runs });
         }
     }
     if form.get("slots").is_some() {
@@ -179,7 +179,7 @@ fn of_cxl256(mode: Mode, unit: &[u8], form: &Value) -> Vec<Part> {
     parts
 }
 
-fn of_nvlink(unit: &[u8]) -> Vec<Part> {
+fn of_nvlink(unit: &[u8]) -> Vec<UnitPart> {
     let mut flits = unit.chunks(FLIT_BYTES).enumerate().map(|(n, flit)| (FLIT_BYTES * n, flit));
     let Some((_, first)) = flits.next() else { return Vec::new() };
     let header = NvlHeader::from_bits(little_endian(first));
@@ -241,7 +241,7 @@ fn tl_flits<'a>(unit: &[u8], sectors: &[usize], form: &'a Value) -> Vec<(usize, 
 
 /// Fields of UALink stand in the half-flits of TL flits that the flit object calls control; what goes on in the next flit is not told
 /// apart there. All other sectors of a segment are one part.
-fn of_ualink(unit: &[u8], form: &Value) -> Vec<Part> {
+fn of_ualink(unit: &[u8], form: &Value) -> Vec<UnitPart> {
     let bits = u32::from_le_bytes([
         unit[flit_ual::map::FH.start],
         unit[flit_ual::map::FH.start + 1],
@@ -263,7 +263,7 @@ fn of_ualink(unit: &[u8], form: &Value) -> Vec<Part> {
                 let (def, bit) = (placed.field.def(), 8 * SECTOR_BYTES * placed.sector);
                 let runs = slot_runs(byte, bit, 0, def.bits as usize);
                 (0..placed.field.sectors()).for_each(|k| taken[sectors[begin + placed.sector + k]] = true);
-                fields.push(Part { label: def.name.into(), layout: Some(def), runs });
+                fields.push(UnitPart { label: def.name.into(), layout: Some(def), runs });
             }
         }
     }
@@ -273,7 +273,7 @@ fn of_ualink(unit: &[u8], form: &Value) -> Vec<Part> {
         let byte = |k: usize| sector_byte(rest[k / SECTOR_BYTES], k % SECTOR_BYTES);
         let runs = slot_runs(byte, 0, 0, rest.len() * 8 * SECTOR_BYTES);
         if !rest.is_empty() {
-            parts.push(Part { label: format!("segment {n}"), layout: None, runs });
+            parts.push(UnitPart { label: format!("segment {n}"), layout: None, runs });
         }
     }
     parts.extend(fields);

@@ -11,16 +11,16 @@ const BOTH: Requests = Requests::all(ArbMuxInstance::ALL.len());
 
 /// How the clients share the wire.
 #[derive(Debug, Clone)]
-pub(crate) struct Share {
+pub(crate) struct WireShare {
     arbiter: Box<dyn Arbiter>,
 }
 
-impl Share {
+impl WireShare {
     /// An arbiter with places for CXL.io and for CXL.cachemem while both have flits, 0 to 65535. A client of weight 0 gets
     /// only places that the other one leaves.
-    pub(crate) fn new(kind: &ArbiterKind, weights: [u16; 2]) -> Share {
+    pub(crate) fn new(kind: &ArbiterKind, weights: [u16; 2]) -> WireShare {
         let arbiter = (kind.make)(&weights);
-        Share { arbiter: arbiter.unwrap_or_else(|e| unreachable!("two clients: {e}")) }
+        WireShare { arbiter: arbiter.unwrap_or_else(|e| unreachable!("two clients: {e}")) }
     }
 
     /// Who is asked first for the next place, and who second.

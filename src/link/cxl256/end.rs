@@ -71,7 +71,7 @@ pub struct Stats {
 
 /// Payload of the client, as it was taken.
 #[derive(Debug, Clone)]
-pub(super) struct Payload<F> {
+pub(super) struct ClientPayload<F> {
     /// Flits in all.
     pub count: u64,
     /// Flits since they were asked for last; `None`: nobody asks.
@@ -104,7 +104,7 @@ pub struct Cxl256End<C: Client> {
     sent_at: Option<u64>,
     received: u64,
     events: Vec<LinkEvent>,
-    pub(super) payload: Payload<C::Flit>,
+    pub(super) payload: ClientPayload<C::Flit>,
     pub(super) stats: Stats,
     /// What the flit clock of the last flit was used for.
     pub(super) uses: LineTimeParts,
@@ -151,7 +151,7 @@ impl<C: Client> Cxl256End<C> {
             sent_at: None,
             received: 0,
             events: Vec::new(),
-            payload: Payload { count: 0, kept: None },
+            payload: ClientPayload { count: 0, kept: None },
             stats: Stats::default(),
             uses: LineTimeParts::default(),
             fruitless: 0,

@@ -55,6 +55,9 @@ pub trait Flit256: Clone + Debug + Send + 'static {
     /// The slots of one that has been received, empty, if they have memory for another flit.
     fn emptied(self) -> Option<Self::Slots>;
 
+    /// Takes the memory of slots that need none.
+    fn unneeded(slots: &mut Self::Slots) -> Option<Self::Slots>;
+
     /// Flit header.
     fn header(&self) -> FlitHeader;
 
@@ -177,6 +180,11 @@ impl Flit256 for Cxl256Flit {
 
     #[inline]
     fn emptied(self) -> Option<Slots> {
+        None
+    }
+
+    #[inline]
+    fn unneeded(_: &mut Slots) -> Option<Slots> {
         None
     }
 
@@ -333,6 +341,15 @@ impl Flit256 for Content256 {
         let Body256::Slots(mut slots) = self.body else { return None };
         slots.clear();
         (slots.messages.capacity() > 0).then_some(slots)
+    }
+
+    /// A flit with data alone travels without memory: where requests go one way and data the other, the end that sends more
+    /// requests than it gets would else have to ask for new memory all the time.
+    #[inline]
+    fn unneeded(slots: &mut SlotContent256) -> Option<SlotContent256> {
+        let is_unneeded = slots.messages.is_empty() && slots.messages.capacity() > 0;
+        is_unneeded
+            .then(|| SlotContent256 { messages: std::mem::take(&mut slots.messages), ..SlotContent256::default() })
     }
 
     #[inline]

@@ -13,13 +13,13 @@ use scalepool_protocols::cxl::cxl256::stream::Cxl256Message;
 use scalepool_protocols::cxl::fifo::Fifo;
 
 /// A message with its number.
-type Numbered = (u64, Cxl256Message);
+type NumberedMessage = (u64, Cxl256Message);
 
 /// The messages.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inbox {
     /// By [`Class::index`].
-    queues: [Fifo<Numbered>; Class::COUNT],
+    queues: [Fifo<NumberedMessage>; Class::COUNT],
     /// Classes of which one waits, bit n for [`Class::index`] n.
     waiting: u16,
     /// Messages in all queues, and messages that came.

@@ -11,6 +11,7 @@
 
 mod health;
 
+use super::cachemem::viral_found;
 use super::end::EVEN_BODY;
 use super::receiver::{NAK_FLITS, Receiver};
 use crate::event::{LinkEvent, Severity, finding};
@@ -33,7 +34,7 @@ const REPLAY_STATES: u8 = 3;
 const HANDSHAKE: (u32, u32) = (3, 9);
 
 /// What the watched end has sent under a number.
-type Kept = Option<Cxl256Flit>;
+type SentUnderNumber = Option<Cxl256Flit>;
 
 /// The watcher of one end.
 #[derive(Debug, Clone)]
@@ -79,7 +80,7 @@ pub struct Monitor {
     newest: u16,
     /// Flits since it that were spoilt: each may have taken a number.
     spoilt: u16,
-    kept: OrderedMap<u16, Kept>,
+    kept: OrderedMap<u16, SentUnderNumber>,
     /// Flits of the replay so far, 0: none.
     replayed: u32,
     /// Flits that still have to state their number.
@@ -294,7 +295,7 @@ impl Monitor {
             let viral = matches!(role, Cxl256SlotRole::Control(Some(kind)) if kind.name == "Viral");
             if viral && !std::mem::replace(&mut self.viral_heard, true) {
                 let logical_devices = Viral::from_bits(flit.slot(self.mode, n)).ld_ids;
-                let found = format!("Viral, logical devices {logical_devices:#06x}");
+                let found = viral_found(self.mode, logical_devices);
                 let text = "the peer has declared viral";
                 self.hears(Severity::Fatal, finding("CXL256-VIR-01", found, "no viral", text));
             }

@@ -7,7 +7,7 @@
 
 use super::cachemem::{Cachemem, CachememStats};
 use super::client::Client;
-use super::end::{Cxl256End, Payload, Stats};
+use super::end::{ClientPayload, Cxl256End, Stats};
 use super::form::Flit256;
 use crate::classes::ByClass;
 use crate::coverage::Met;
@@ -361,7 +361,7 @@ impl<C: Layer> LinkEnd for Cxl256End<C> {
     }
 
     fn take_payload(&mut self, each: &mut dyn FnMut(u16, &[u8])) {
-        let Payload { kept: Some(kept), count } = &mut self.payload else { return };
+        let ClientPayload { kept: Some(kept), count } = &mut self.payload else { return };
         // The client gets each number once and in order.
         let first = *count - kept.len() as u64;
         let number = |n| (n % u64::from(number::LAST)) as u16 + 1;

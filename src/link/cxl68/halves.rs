@@ -19,11 +19,11 @@ const HALF_BYTES: usize = 32;
 const LOWER: u64 = 0xffff_ffff;
 
 /// Whose line it is: class, identifier and logical device.
-type LineOwner = (usize, u16, u8);
+type DataOwner = (usize, u16, u8);
 
 /// Halves whose other half has not come.
 #[derive(Debug, Clone, Default)]
-pub(super) struct LineHalves(OrderedMap<LineOwner, Message>);
+pub(super) struct LineHalves(OrderedMap<DataOwner, Message>);
 
 /// Whether a message carries half a line.
 #[inline]
@@ -46,7 +46,7 @@ impl LineHalves {
     /// of them goes on as it is, and who gets it judges it.
     pub(super) fn join(&mut self, mut message: Message) -> Option<Message> {
         let ld_id = if let Message::S2mDrs(header, _) = &message { Some(header.ld_id) } else { None };
-        let owner: LineOwner = (message.class().index(), message.identifier().1, ld_id.unwrap_or(0));
+        let owner: DataOwner = (message.class().index(), message.identifier().1, ld_id.unwrap_or(0));
         let Some(mut first) = self.0.remove(&owner) else {
             self.0.insert(owner, message);
             return None;

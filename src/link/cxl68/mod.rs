@@ -8,11 +8,11 @@
 //! A [`Cxl68End`] is one end of the link. It holds the transmitter and the receiver together, because acknowledgements,
 //! credits and retry connect the two. In one flit clock, [`Cxl68End::receive`] first takes the unit that arrived. A
 //! good flit advances the sequence number, frees retry-buffer entries, returns credits and delivers its messages; a bad
-//! flit starts the local retry state machine. Then [`Cxl68End::transmit`] sends one unit, the first that there is of:
-//! the rest of a sequence of all-data flits, a framed RETRY.Ack or RETRY.Req sequence, INIT.Param or filler while the
-//! link comes up, a replayed flit, a new flit.
+//! flit starts the local retry state machine. Then [`Cxl68End::transmit`] sends one unit. It takes the first of these that is
+//! waiting: the rest of a sequence of all-data flits, a framed RETRY.Ack or RETRY.Req sequence, INIT.Param or filler while
+//! the link comes up, a replayed flit, a new flit.
 //!
-//! Flits travel as bytes, or as their content without bytes ([`form`]): one end is of one form.
+//! Flits travel as bytes, or as their content without bytes ([`form`]). The two ends of a link use the same form.
 
 pub mod coverage;
 pub mod credit;

@@ -88,7 +88,7 @@ pub struct RetimerWatch {
     last: (u64, Vec<u8>),
     /// Units have come out since one that was too early.
     doubt: Option<Doubt>,
-    place: Place,
+    place: UnitDue,
     /// Units in a row with another FEC, and the number of the first one.
     eaten: (u32, u64),
     fec_is_said: bool,
@@ -96,7 +96,7 @@ pub struct RetimerWatch {
 
 /// Whether it is known which unit is due.
 #[derive(Debug, Clone)]
-enum Place {
+enum UnitDue {
     /// No unit has come out. If nothing is under way, the first one that comes is the first one that goes in.
     Start,
     /// The first unit of the queue is due, and so many units in a row were not the one that was due.
@@ -114,7 +114,7 @@ impl RetimerWatch {
             count: 0,
             last: (0, Vec::new()),
             doubt: None,
-            place: Place::Start,
+            place: UnitDue::Start,
             eaten: (0, 0),
             fec_is_said: false,
         }
@@ -145,14 +145,14 @@ impl RetimerWatch {
     }
 
     /// Looks for the place with the unit that has come out last.
-    fn look_for_place(&mut self, mut came: VecDeque<Vec<u8>>, unit: &[u8]) -> Place {
+    fn look_for_place(&mut self, mut came: VecDeque<Vec<u8>>, unit: &[u8]) -> UnitDue {
         came.push_back(unit.to_vec());
         if came.len() > UNITS_OF_A_PLACE {
             came.pop_front();
         }
         let differ = came.iter().enumerate().all(|(n, unit)| came.iter().skip(n + 1).all(|other| other != unit));
         if came.len() < UNITS_OF_A_PLACE || !differ {
-            return Place::Lost(came);
+            return UnitDue::Lost(came);
         }
         let only_place = |unit: &Vec<u8>| {
             let mut places =
@@ -165,9 +165,9 @@ impl RetimerWatch {
                 let number = self.under_way[*last].0;
                 self.under_way.drain(..=*last);
                 self.last = (number, unit.to_vec());
-                Place::Known(0)
+                UnitDue::Known(0)
             }
-            _ => Place::Lost(came),
+            _ => UnitDue::Lost(came),
         }
     }
 
@@ -177,17 +177,17 @@ impl RetimerWatch {
             doubt.came.push(unit.to_vec());
             return self.settle(false);
         }
-        match std::mem::replace(&mut self.place, Place::Known(0)) {
-            Place::Start if self.under_way.front().is_some_and(|(_, sent)| self.is(sent, unit)) => (),
-            Place::Start => {
+        match std::mem::replace(&mut self.place, UnitDue::Known(0)) {
+            UnitDue::Start if self.under_way.front().is_some_and(|(_, sent)| self.is(sent, unit)) => (),
+            UnitDue::Start => {
                 self.place = self.look_for_place(VecDeque::new(), unit);
                 return Vec::new();
             }
-            Place::Lost(came) => {
+            UnitDue::Lost(came) => {
                 self.place = self.look_for_place(came, unit);
                 return Vec::new();
             }
-            known @ Place::Known(_) => self.place = known,
+            known @ UnitDue::Known(_) => self.place = known,
         }
         let place = self.under_way.iter().take(MOST_AHEAD).position(|(_, sent)| sent == unit);
         let due = self.under_way.front().map(|(number, _)| *number);
@@ -195,9 +195,9 @@ impl RetimerWatch {
         let mut found = Vec::new();
         let before = std::mem::take(&mut self.eaten);
         match place {
-            Some(0) => self.place = Place::Known(0),
+            Some(0) => self.place = UnitDue::Known(0),
             _ if fec => {
-                self.place = Place::Known(0);
+                self.place = UnitDue::Known(0);
                 let first = if before.0 == 0 { due.unwrap_or_default() } else { before.1 };
                 self.eaten = (before.0.saturating_add(1), first);
                 // Noise in the bytes of the FEC alone is that of the line.
@@ -212,9 +212,9 @@ impl RetimerWatch {
             }
             // A unit with wrong bits; of several in a row it is more likely that others are due.
             _ => match self.place {
-                Place::Known(misses) if misses + 1 < MISSES => self.place = Place::Known(misses + 1),
+                UnitDue::Known(misses) if misses + 1 < MISSES => self.place = UnitDue::Known(misses + 1),
                 _ => {
-                    self.place = Place::Lost(VecDeque::new());
+                    self.place = UnitDue::Lost(VecDeque::new());
                     return found;
                 }
             },
@@ -262,7 +262,7 @@ impl RetimerWatch {
             let text = "flits go in and never come out: what is between the ends loses flits";
             (finding("LIV-LST-01", what, "every flit", text), ahead + read)
         };
-        self.place = Place::Known(0);
+        self.place = UnitDue::Known(0);
         let last = gone.checked_sub(1).map_or(self.last.0, number);
         let Some(Doubt { mut came, .. }) = self.doubt.take() else { return Vec::new() };
         self.under_way.drain(..gone.min(self.under_way.len()));

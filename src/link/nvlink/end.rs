@@ -57,6 +57,8 @@ pub struct NvlEnd {
     queues: [VecDeque<NvlMessage>; Vc::COUNT],
     turn: usize,
     inboxes: [VecDeque<NvlMessage>; Vc::COUNT],
+    /// Messages of each channel that its user has given to it and taken from it.
+    messages: [[u64; 2]; Vc::COUNT],
     /// AE that the peer has, and that we have from it.
     ae_sent: AeMemory,
     ae_received: AeMemory,
@@ -96,6 +98,7 @@ impl NvlEnd {
             queues: Default::default(),
             turn: 0,
             inboxes: Default::default(),
+            messages: Default::default(),
             ae_sent: AeMemory::default(),
             ae_received: AeMemory::default(),
             previous: Vec::new(),
@@ -122,6 +125,9 @@ impl NvlEnd {
     /// # Errors
     /// One that is no packet, belongs to the link itself or names no channel.
     pub fn send(&mut self, message: NvlMessage) -> Result<(), NvlRefused> {
+        if let Some([given, _]) = self.messages.get_mut(usize::from(message.vc.0)) {
+            *given += 1;
+        }
         // With an AE it is as long as it can be.
         message.packet(true)?;
         let Some(message) = self.hooks_message((HookPoint::PackerIn, Direction::Tx), message) else { return Ok(()) };
@@ -171,6 +177,11 @@ impl NvlEnd {
         self.inboxes.get(usize::from(vc.0)).map_or(0, VecDeque::len)
     }
 
+    /// Messages of a channel that its user has given to it, refused ones too, and that he has taken from it.
+    pub fn messages(&self, vc: Vc) -> [u64; 2] {
+        self.messages.get(usize::from(vc.0)).copied().unwrap_or_default()
+    }
+
     /// Whether the next flit begins a packet.
     pub fn is_between_packets(&self) -> bool {
         self.under_way.is_empty()
@@ -180,6 +191,7 @@ impl NvlEnd {
     pub fn take(&mut self, vc: Vc) -> Option<NvlMessage> {
         let message = self.inboxes.get_mut(usize::from(vc.0))?.pop_front()?;
         self.credits.freed(vc, message.data_flits());
+        self.messages[usize::from(vc.0)][1] += 1;
         Some(message)
     }
 

@@ -1,7 +1,7 @@
 //! An NVLink end that stands outside the simulation: its flits are driven by a caller. Basis: model.
 //!
 //! Modelled: the place of an end, not the end. What the caller drives leaves here, one flit a flit clock, over the same faulty
-//! wire as that of an [`NvlPort`](super::port::NvlPort); what arrives is kept for the caller. Detail: a packet of the
+//! wire as that of a [`Port`](crate::port::Port); what arrives is kept for the caller. Detail: a packet of the
 //! peer arrives with its last flit, so its flits are there in one clock; in a flit clock for which nothing was driven,
 //! nothing is sent, which stands for IDLE. Left out: IDLE flits of a peer that has nothing to say, which are not
 //! modelled.

@@ -48,6 +48,7 @@ pub mod flit;
 pub mod link_end;
 pub mod message;
 pub mod monitor;
+pub mod packed;
 pub mod pair;
 pub mod port;
 pub mod receiver;

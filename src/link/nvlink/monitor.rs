@@ -32,7 +32,7 @@ const WINDOW_FLITS: u16 = IDS / 2;
 
 /// A numbered packet that the end has sent.
 #[derive(Debug, Clone, Copy)]
-struct Numbered {
+struct NumberedPacket {
     first: u16,
     last: u16,
     packet: Packet,
@@ -64,7 +64,7 @@ pub struct Monitor {
     lost: bool,
     ae_sent: AeMemory,
     /// Of the last two windows: the end may replay what the peer has acknowledged meanwhile.
-    numbered: VecDeque<Numbered>,
+    numbered: VecDeque<NumberedPacket>,
     newest: u16,
     acked: u16,
     anything_acked: bool,
@@ -401,7 +401,7 @@ impl Monitor {
         if let Some(next) = self.replay.take() {
             let mut rest = self.numbered.iter().skip_while(|old| old.first != next);
             // What was acknowledged meanwhile need not go again.
-            let acked = |old: &Numbered| steps(old.last, self.acked) < WINDOW_FLITS;
+            let acked = |old: &NumberedPacket| steps(old.last, self.acked) < WINDOW_FLITS;
             let due = rest.next().copied();
             let found =
                 due.into_iter().chain(rest.take_while(|old| acked(old) || due.is_some_and(|due| acked(&due))).copied());
@@ -434,7 +434,7 @@ impl Monitor {
         let header = packet.header();
         let first = (self.newest + 1) % IDS;
         self.newest = (self.newest + packet.flits().len() as u16) % IDS;
-        self.numbered.push_back(Numbered { first, last: self.newest, packet: *packet });
+        self.numbered.push_back(NumberedPacket { first, last: self.newest, packet: *packet });
         self.parts.sent(self.newest, self.given.given_by_init());
         while self.numbered.front().is_some_and(|old| steps(old.last, self.newest) > WINDOW_FLITS + MAX_FLITS as u16) {
             self.numbered.pop_front();

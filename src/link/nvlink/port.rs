@@ -1,28 +1,26 @@
-//! An [`NvlEnd`] as a module of the kernel. Basis: model.
+//! The side between an [`NvlEnd`] and its wires, and its channels of messages. Basis: model.
 //!
-//! Modelled: one flit a flit clock, the faulty wire behind the transmitter, one channel of messages for each virtual
-//! channel and direction, so that a channel without credit holds up no other. Detail: the flits of a packet travel as one
-//! burst that takes their clocks and is there with the last of them, so what a header says is heard when its packet ends;
-//! the latency of PHY, data link and lanes is the latency of the kernel link between two ports. While nothing is open the port sleeps: the IDLE flits that a
-//! wire would carry then say nothing, are not modelled and do not count. Left out: what the messages mean.
+//! Modelled: one flit a flit clock, one channel of messages for each virtual channel and direction, so that a channel without
+//! credit holds up no other. Detail: the flits of a packet travel as one burst that takes their clocks and is there with the
+//! last of them, so what a header says is heard when its packet ends; the latency of PHY, data link and lanes is the latency of
+//! the kernel link between two ports. While nothing is open the port sleeps: the IDLE flits that a wire would carry then say
+//! nothing, are not modelled and do not count. Left out: what the messages mean.
 //!
 //! A walk through one flit clock: flits that are due are received, events are recorded; accepted messages go to the
-//! consumer as far as its channels have room, which frees their buffers; where a packet ends, it leaves, messages of the
-//! producer move into the queues of the end, and the next packet begins, unless nothing is open.
+//! consumer as far as its channels have room, which frees their buffers; where a packet ends, messages of the producer move
+//! into the queues of the end, the packet leaves, and the next one begins, unless nothing is open.
 
 use super::end::{NvlEnd, PROTOCOL, Stats};
 use super::flit::NvlFlit;
 use super::message::NvlMessage;
 use super::stall::{Stall, WINDOW_CYCLES};
 use crate::event::finding;
-use crate::fault::FaultyWire;
-use crate::hook::{Direction, Hooks};
-use crate::port::{Frame, FrameConfig, PortResult, on_wire};
-use scalepool_kernel::{Cx, In, LinkIn, LinkOut, Module, Next, Out, Pending};
+use crate::hook::Direction;
+use crate::port::{Frame, PortAgent, PortEnd, PortPhy, Reports, on_wire};
+use scalepool_kernel::{Cx, In, Next, Out};
 use scalepool_protocols::nvlink::{NvlHeader, Vc};
-use scalepool_protocols::wire::Wire;
-use scalepool_trace::{Body, PlaceKind, Stamp, Tap};
-use std::sync::{Arc, Mutex};
+use scalepool_protocols::wire::{Violation, Wire};
+use scalepool_trace::{Body, PlaceKind, Stamp};
 
 /// The channels that operations use by default (`nvlink` §6.1), in the order of channel ends and counts of a port.
 pub const CHANNELS: [Vc; 3] = [Vc::CREQ0, Vc::CREQ1, Vc::RSP0];
@@ -85,158 +83,197 @@ impl NvlReport {
     }
 }
 
+impl Reports for NvlEnd {
+    type Report = NvlReport;
+
+    fn report(&self) -> NvlReport {
+        let credits = self.credits();
+        let both = |c: super::credit::NvlCreditCount| [c.headers, c.data_flits];
+        NvlReport {
+            stats: *self.stats(),
+            delivered: CHANNELS.map(|vc| self.messages(vc)[1]),
+            taken: CHANNELS.map(|vc| self.messages(vc)[0]),
+            credit_stalls: 0,
+            stalled_windows: 0,
+            down: self.is_down(),
+            spend: CHANNELS.map(|vc| both(credits.available(vc))),
+            granted: CHANNELS.map(|vc| both(credits.granted(vc))),
+        }
+    }
+}
+
+impl PortEnd for NvlEnd {
+    type Item = Burst;
+    type Phy = PacketPhy;
+}
+
 /// Most messages a channel that wait in the end; the rest waits in the producer's channel.
 const QUEUE_DEPTH: usize = 2;
 
-/// Channel ends, wire ends and taps of a port.
-pub struct Ports {
-    /// Messages to send, by [`CHANNELS`].
+/// Channels between an agent and its port, by [`CHANNELS`].
+pub struct VcChannels {
+    /// Messages to send.
     pub tx: [In<NvlMessage>; 3],
-    /// Messages received, by [`CHANNELS`].
+    /// Messages received.
     pub rx: [Out<NvlMessage>; 3],
-    /// To the peer.
-    pub wire_out: LinkOut<Burst>,
-    /// From the peer.
-    pub wire_in: LinkIn<Burst>,
-    /// Packets received, see [`shows`].
-    pub packets: Tap,
-    /// [`LinkEnd::SIGNALS`](crate::port::LinkEnd::SIGNALS) of the end.
-    pub signals: Tap,
 }
 
-/// Inputs of a port besides its ends.
-pub struct PortConfig {
-    /// The link end.
-    pub end: NvlEnd,
-    /// Faults of its transmitter.
-    pub wire: FaultyWire,
-    /// Flit clocks from the start for which credits are held back, 0 for none.
-    pub hold_credits_flits: u64,
-    /// When its consumer takes nothing.
-    pub stall: Stall,
-    /// Direction of what it receives, `down` or `up`: a name, both are alike.
-    pub dir: &'static str,
-    /// Hooks of the end.
-    pub hooks: Hooks,
-    /// Replays in vain after which the run ends.
-    pub give_up: u32,
+impl PortAgent<NvlEnd> for VcChannels {
+    fn deliver(&mut self, end: &mut NvlEnd, cx: &mut Cx) {
+        for (vc, rx) in CHANNELS.into_iter().zip(&mut self.rx) {
+            while end.received(vc) > 0 && rx.has_room(cx, 1) {
+                let Some(message) = end.take(vc) else { break };
+                // Room was asked for before.
+                let _ = rx.push(cx, message);
+            }
+        }
+    }
+
+    fn fetch(&mut self, end: &mut NvlEnd, cx: &mut Cx, refused: &mut Vec<Violation>) {
+        for (vc, tx) in CHANNELS.into_iter().zip(&mut self.tx) {
+            while end.waiting(vc) < QUEUE_DEPTH
+                && let Some(message) = tx.pop(cx)
+            {
+                if let Err(error) = end.send(NvlMessage { vc, ..message }) {
+                    let text = "the message cannot be sent as a packet";
+                    refused.push(finding("NVL-PKT-04", error, "a legal message", text));
+                }
+            }
+        }
+    }
+
+    fn is_due(&self, cx: &Cx) -> bool {
+        self.tx.iter().any(|tx| tx.is_due(cx))
+    }
 }
 
-/// A link end with its place in a simulation.
-pub struct NvlPort {
-    frame: Frame<NvlEnd, NvlReport>,
-    tx: [In<NvlMessage>; 3],
-    rx: [Out<NvlMessage>; 3],
-    wire_out: LinkOut<Burst>,
-    wire_in: LinkIn<Burst>,
+/// The flits of packets between an end and its wires.
+#[derive(Debug)]
+pub struct PacketPhy {
     hold_until_flits: u64,
     stall: Stall,
-    /// The window in which something was held back last.
+    /// The clock until which messages that are here are held back.
+    stalled_until: Option<u64>,
+    /// The window in which something was held back last, and how many there were.
     stalled_window: Option<u64>,
+    stalled_windows: u64,
+    credit_stalls: u64,
     /// The packet that goes, and the clock at which its last flit has gone.
     under_way: Option<Burst>,
     packet_ends: u64,
-    /// What the port counts beside its end.
-    mine: NvlReport,
 }
 
-impl NvlPort {
-    /// A port; `result` is filled when the run is looked at.
-    pub fn new(config: PortConfig, ports: Ports, result: Arc<Mutex<PortResult<NvlReport>>>) -> NvlPort {
-        let PortConfig { mut end, wire, hold_credits_flits, stall, dir, hooks, give_up } = config;
-        let Ports { tx, rx, wire_out, wire_in, packets: flits, signals } = ports;
-        end.attach_hooks(&hooks);
-        NvlPort {
-            frame: Frame::new(FrameConfig { end, wire, dir, give_up, flits, signals }, result),
-            tx,
-            rx,
-            wire_out,
-            wire_in,
+impl PacketPhy {
+    /// The side of an end after reset, which holds credits back for so many flit clocks from the start (0 for none), and whose
+    /// consumer takes nothing now and then.
+    pub fn new(hold_credits_flits: u64, stall: Stall) -> PacketPhy {
+        PacketPhy {
             hold_until_flits: hold_credits_flits,
             stall,
+            stalled_until: None,
             stalled_window: None,
+            stalled_windows: 0,
+            credit_stalls: 0,
             under_way: None,
             packet_ends: 0,
-            mine: NvlReport::default(),
         }
     }
 
-    fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(Burst { flits, damaged }) = self.wire_in.pop(cx) {
-            if !flits.is_empty() {
-                self.frame.came(at, || flits.iter().flat_map(|flit| flit.0).collect());
-            }
-            let mut hooked = false;
-            for flit in flits {
-                for (flit, other) in on_wire(self.frame.end.hooks(), Direction::Rx, PROTOCOL, flit) {
-                    hooked |= other;
-                    NvlEnd::receive(&mut self.frame.end, &flit);
-                }
-            }
-            self.frame.taken(at);
-            self.frame.report(damaged || hooked, at);
-        }
-    }
-
-    /// The clock until which messages that are here are held back.
-    fn stalled_until(&mut self, cycle: u64) -> Option<u64> {
-        if CHANNELS.iter().all(|&vc| self.frame.end.received(vc) == 0) {
+    fn stalls(&mut self, end: &NvlEnd, cycle: u64) -> Option<u64> {
+        if CHANNELS.iter().all(|&vc| end.received(vc) == 0) {
             return None;
         }
         let until = self.stall.until(cycle)?;
         let window = cycle / WINDOW_CYCLES;
-        self.mine.stalled_windows += u64::from(self.stalled_window.replace(window) != Some(window));
+        self.stalled_windows += u64::from(self.stalled_window.replace(window) != Some(window));
         Some(until)
     }
 
-    fn deliver(&mut self, cx: &mut Cx) {
-        for (n, vc) in CHANNELS.into_iter().enumerate() {
-            while self.frame.end.received(vc) > 0 && self.rx[n].has_room(cx, 1) {
-                let Some(message) = self.frame.end.take(vc) else { break };
-                self.mine.delivered[n] += 1;
-                if self.rx[n].push(cx, message).is_err() {
-                    break;
-                }
-            }
-        }
-    }
-
-    fn fetch(&mut self, cx: &mut Cx) {
-        for (n, vc) in CHANNELS.into_iter().enumerate() {
-            while self.frame.end.waiting(vc) < QUEUE_DEPTH
-                && let Some(message) = self.tx[n].pop(cx)
-            {
-                self.mine.taken[n] += 1;
-                if let Err(refused) = self.frame.end.send(NvlMessage { vc, ..message }) {
-                    let text = "the message cannot be sent as a packet";
-                    self.frame.refused(finding("NVL-PKT-04", refused, "a legal message", text));
-                }
-            }
-        }
-    }
-
     /// The next packet, which takes as many clocks as it has flits.
-    fn begin(&mut self, at: Stamp) {
-        let packets = self.frame.end.stats().sent_packets;
+    fn begin(&mut self, frame: &mut Frame<NvlEnd>, at: Stamp) {
+        let packets = frame.end.stats().sent_packets;
         let (mut flits, mut damaged) = (Vec::new(), false);
         self.packet_ends = at.cycle;
         loop {
-            let flit = NvlEnd::transmit(&mut self.frame.end);
-            self.frame.leaves(flit, |arriving| {
+            let flit = NvlEnd::transmit(&mut frame.end);
+            frame.leaves(flit, |_, arriving| {
                 damaged |= arriving.damaged;
                 flits.push(arriving.unit);
             });
             self.packet_ends += 1;
-            if self.frame.end.is_between_packets() {
+            if frame.end.is_between_packets() {
                 break;
             }
         }
-        let uses = self.frame.end.uses();
-        self.frame.account(self.packet_ends - at.cycle, &uses);
-        let waits = CHANNELS.iter().any(|&vc| self.frame.end.waiting(vc) > 0);
-        self.mine.credit_stalls += u64::from(waits && self.frame.end.stats().sent_packets == packets);
+        let uses = NvlEnd::uses(&frame.end);
+        frame.account(self.packet_ends - at.cycle, &uses);
+        let waits = CHANNELS.iter().any(|&vc| frame.end.waiting(vc) > 0);
+        self.credit_stalls += u64::from(waits && frame.end.stats().sent_packets == packets);
         self.under_way = Some(Burst { flits, damaged });
-        self.frame.report(false, at);
+        frame.report(false, at);
+    }
+}
+
+impl PortPhy<NvlEnd> for PacketPhy {
+    fn begins(&mut self, frame: &mut Frame<NvlEnd>, _: &mut Cx, at: Stamp) {
+        frame.begins(frame.end.stats().sent_flits, at);
+        frame.pass_time(at.cycle);
+        frame.end.hold_credits(at.cycle < self.hold_until_flits);
+    }
+
+    fn arrives(&mut self, frame: &mut Frame<NvlEnd>, Burst { flits, damaged }: Burst, _: &mut Cx, at: Stamp) {
+        if !flits.is_empty() {
+            frame.came(at, || flits.iter().flat_map(|flit| flit.0).collect());
+        }
+        let mut hooked = false;
+        for flit in flits {
+            for (flit, other) in on_wire(frame.end.hooks(), Direction::Rx, PROTOCOL, flit) {
+                hooked |= other;
+                NvlEnd::receive(&mut frame.end, &flit);
+            }
+        }
+        frame.taken(at);
+        frame.report(damaged || hooked, at);
+    }
+
+    fn delivers(&mut self, end: &NvlEnd, at: Stamp) -> bool {
+        self.stalled_until = self.stalls(end, at.cycle);
+        self.stalled_until.is_none()
+    }
+
+    fn fetches(&self, at: Stamp) -> bool {
+        at.cycle >= self.packet_ends
+    }
+
+    fn sends(&mut self, frame: &mut Frame<NvlEnd>, cx: &mut Cx, at: Stamp) {
+        if at.cycle >= self.packet_ends {
+            if let Some(burst) = self.under_way.take() {
+                frame.wire_out.push(cx, burst);
+            }
+            if !NvlEnd::is_quiet(&frame.end) && !frame.end.is_down() {
+                self.begin(frame, at);
+            }
+        }
+        frame.judge(cx, |_| false, at);
+    }
+
+    fn next(&self, _: &NvlEnd, _: &Cx, at: Stamp, _: impl FnOnce(&Cx) -> bool) -> Next {
+        let packet_ends = self.under_way.as_ref().map(|_| self.packet_ends);
+        let holds = at.cycle < self.hold_until_flits;
+        let released = (holds && packet_ends.is_none()).then_some(self.hold_until_flits);
+        match packet_ends.into_iter().chain(released).chain(self.stalled_until).min() {
+            Some(cycle) => Next::In(cycle - at.cycle),
+            None => Next::Idle,
+        }
+    }
+
+    fn is_up(&self, end: &NvlEnd) -> bool {
+        !end.is_down()
+    }
+
+    fn completes(&self, report: &mut NvlReport) {
+        report.credit_stalls = self.credit_stalls;
+        report.stalled_windows = self.stalled_windows;
     }
 }
 
@@ -256,64 +293,4 @@ pub fn body_of(message: &NvlMessage) -> Body {
     };
     let data = (!message.data.is_empty()).then(|| message.data.clone());
     Body::Message { layout: NvlHeader::DEF, bits: header.to_bits().unwrap_or(0), data }
-}
-
-impl Module for NvlPort {
-    fn eval(&mut self, cx: &mut Cx) -> Next {
-        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        let sent_flits = self.frame.end.stats().sent_flits;
-        self.frame.begins(sent_flits, at);
-        self.frame.pass_time(at.cycle);
-        let holds = at.cycle < self.hold_until_flits;
-        self.frame.end.hold_credits(holds);
-        self.arrivals(cx, at);
-        let stalled_until = self.stalled_until(at.cycle);
-        if stalled_until.is_none() {
-            self.deliver(cx);
-        }
-        if at.cycle >= self.packet_ends {
-            if let Some(burst) = self.under_way.take() {
-                self.wire_out.push(cx, burst);
-            }
-            self.fetch(cx);
-            if !self.frame.end.is_quiet() && !self.frame.end.is_down() {
-                self.begin(at);
-            }
-        }
-        self.frame.judge(cx, |_| false, at);
-        self.frame.show(at);
-        let busy = !self.frame.end.is_quiet();
-        self.frame.is_busy(busy, cx.now());
-        let packet_ends = self.under_way.as_ref().map(|_| self.packet_ends);
-        let released = (holds && packet_ends.is_none()).then_some(self.hold_until_flits);
-        match packet_ends.into_iter().chain(released).chain(stalled_until).min() {
-            Some(cycle) => Next::In(cycle - at.cycle),
-            None => Next::Idle,
-        }
-    }
-
-    fn idle_ok(&self) -> Result<(), Pending> {
-        self.frame.idle_ok(!self.frame.end.is_quiet())
-    }
-
-    fn publish(&self) {
-        let credits = self.frame.end.credits();
-        let both = |c: super::credit::NvlCreditCount| [c.headers, c.data_flits];
-        self.frame.publish(NvlReport {
-            stats: *self.frame.end.stats(),
-            down: self.frame.end.is_down(),
-            spend: CHANNELS.map(|vc| both(credits.available(vc))),
-            granted: CHANNELS.map(|vc| both(credits.granted(vc))),
-            ..self.mine.clone()
-        });
-    }
-
-    fn is_done(&self) -> bool {
-        !self.frame.end.is_down() && self.frame.end.is_done()
-    }
-
-    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        visit("next_id", self.frame.end.transmitter().next_id().into());
-        visit("accepted_id", self.frame.end.receiver().accepted().into());
-    }
 }

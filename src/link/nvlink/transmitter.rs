@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 /// A packet that is not acknowledged.
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct UnacknowledgedPacket {
     packet: Packet,
     first: u16,
 }
@@ -31,7 +31,7 @@ pub enum NvlTransmitOutcome {
 /// The transmitter.
 #[derive(Debug, Clone, Default)]
 pub struct Transmitter {
-    kept: VecDeque<Kept>,
+    kept: VecDeque<UnacknowledgedPacket>,
     kept_flits: usize,
     next: u16,
     /// Place in `kept` of the packet that goes again next.
@@ -84,7 +84,7 @@ impl Transmitter {
     /// A new packet goes: it takes its identifiers and is kept.
     pub fn keep(&mut self, packet: Packet) {
         let flits = packet.flits().len();
-        self.kept.push_back(Kept { packet, first: self.next });
+        self.kept.push_back(UnacknowledgedPacket { packet, first: self.next });
         self.kept_flits += flits;
         self.next = (self.next + flits as u16) % IDS;
     }

@@ -4,12 +4,12 @@ use super::config::{Buffers, LinkConfig};
 use super::end::NvlEnd;
 use super::external::ExternalPort;
 use super::message::NvlMessage;
-use super::port::{Burst, NvlPort, NvlReport, PortConfig, Ports, shows};
+use super::port::{Burst, NvlReport, PacketPhy, VcChannels, shows};
 use super::stall::Stall;
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
 use crate::hook::Hooks;
-use crate::port::{LinkEnd, PortResult, WayOut};
+use crate::port::{LinkEnd, Port, PortConfig, PortResult, Ports, WayOut};
 use scalepool_kernel::{BuildError, ClockId, InEnd, LinkInEnd, LinkOutEnd, OutEnd, PartitionBuilder, Simulation};
 use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
@@ -109,24 +109,19 @@ impl Socket {
         let [(tx0, in0), (tx1, in1), (tx2, in2)] = three(|n| channel("tx", n))?;
         let [(out0, rx0), (out1, rx1), (out2, rx2)] = three(|n| channel("rx", n))?;
         p.module(&name, clock, |bind| {
-            let config = PortConfig {
-                end: NvlEnd::new(kind.config, kind.buffers),
-                wire: FaultyWire::new(self.faults, kind.ber, bind.rng()),
-                hold_credits_flits: self.hold_credits_flits,
-                stall: Stall::new(kind.stall_percent, bind.rng_for("stall")),
-                dir: self.dir,
-                hooks: self.hooks,
-                give_up: kind.give_up,
-            };
-            let ports = Ports {
+            let mut end = NvlEnd::new(kind.config, kind.buffers);
+            end.attach_hooks(&self.hooks);
+            let wire = FaultyWire::new(self.faults, kind.ber, bind.rng());
+            let stall = Stall::new(kind.stall_percent, bind.rng_for("stall"));
+            let phy = PacketPhy::new(self.hold_credits_flits, stall);
+            let config = PortConfig { end, phy, wire, dir: self.dir, give_up: kind.give_up };
+            let channels = VcChannels {
                 tx: [in0, in1, in2].map(|end| bind.attach(end)),
                 rx: [out0, out1, out2].map(|end| bind.attach(end)),
-                wire_out: bind.attach(self.wire_out),
-                wire_in: bind.attach(self.wire_in),
-                packets,
-                signals,
             };
-            NvlPort::new(config, ports, self.result)
+            let (wire_out, wire_in) = (bind.attach(self.wire_out), bind.attach(self.wire_in));
+            let ports = Ports { agents: vec![Box::new(channels)], wire_out, wire_in, flits: packets, signals };
+            Port::new(config, ports, self.result)
         })?;
         Ok(NvlPlug { tx: [tx0, tx1, tx2], rx: [rx0, rx1, rx2] })
     }

@@ -152,7 +152,7 @@ pub trait LinkEnd: Send + 'static {
     fn open_work(&self) -> String;
 }
 
-/// A link end as the [`LinkEndPort`](super::LinkEndPort) of a CXL link drives it.
+/// A link end as the [`FlitPhy`](super::FlitPhy) of a CXL link drives it.
 pub trait CxlEnd: LinkEnd {
     /// Sequence number of the next unit that the end expects. The peer receives it out of band where
     /// [`LinkEnd::is_done`] depends on it.

@@ -2,18 +2,18 @@
 //! the accounting of line time, and the end of a run whose link cannot work.
 //!
 //! A walk through one flit clock, in the steps that the surrounding port takes: [`Frame::begins`] gives the time to the
-//! hooks and tells the end whether an observer is attached. [`Frame::arrives`] passes a unit to the end and keeps the
+//! hooks and tells the end whether an observer is attached. [`Frame::takes_in`] passes a unit to the end and keeps the
 //! rules that it breaks. [`Frame::transmit`] requests a unit from the end, and [`Frame::leaves`] puts it on the wire.
 //! [`Frame::judge`] ends the run if nothing gets through. [`Frame::show`] records the signals that have changed.
 
-use super::end::LinkEnd;
+use super::phy::PortEnd;
 use super::wire::{Arriving, WayOut};
 use crate::event::{LinkEvent, Severity};
 use crate::fault::{FaultyWire, WireUnit};
 use crate::health::LinkHealth;
 use crate::line_time::{LineTime, LineTimeParts};
 use crate::protocol::LinkProtocol;
-use scalepool_kernel::{Cx, Pending, Time};
+use scalepool_kernel::{Cx, LinkOut, Pending, Time};
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,15 +65,18 @@ fn given_up(tries: u32, ber: f64) -> Violation {
 }
 
 /// The parts of a frame.
-pub struct FrameConfig<E> {
+pub struct FrameConfig<E: PortEnd> {
     /// The link end.
     pub end: E,
     /// Injected faults of the transmitter.
     pub wire: FaultyWire,
     /// Direction of received units, as traces show it.
     pub dir: &'static str,
-    /// Number of trainings and replays without progress after which the run ends, see [`LinkEnd::fruitless`].
+    /// Number of trainings and replays without progress after which the run ends, see
+    /// [`LinkEnd::fruitless`](super::LinkEnd::fruitless).
     pub give_up: u32,
+    /// Wire to the peer.
+    pub wire_out: LinkOut<E::Item>,
     /// Trace tap of received units.
     pub flits: Tap,
     /// Trace tap of the signals of the link layer.
@@ -81,9 +84,11 @@ pub struct FrameConfig<E> {
 }
 
 /// A link end with the logic that every port has around it.
-pub struct Frame<E: LinkEnd, R> {
+pub struct Frame<E: PortEnd> {
     /// The link end.
     pub end: E,
+    /// Wire to the peer.
+    pub wire_out: LinkOut<E::Item>,
     way_out: WayOut,
     dir: &'static str,
     flits: Tap,
@@ -93,22 +98,23 @@ pub struct Frame<E: LinkEnd, R> {
     unit_bits: u64,
     /// See [`FrameConfig::give_up`]; `None` once the violation has been reported.
     give_up: Option<u32>,
-    /// The value of [`LinkEnd::fruitless`] when the agents last had no work waiting.
+    /// The value of [`LinkEnd::fruitless`](super::LinkEnd::fruitless) when the agents last had no work waiting.
     tries_at_rest: u32,
     /// Time since which the link has failed or is training.
     pub down_since: Option<Time>,
     busy_since: Option<Time>,
     /// The flit clock that has begun last.
     now_flits: u64,
-    result: Arc<Mutex<PortResult<R>>>,
+    result: Arc<Mutex<PortResult<E::Report>>>,
 }
 
-impl<E: LinkEnd, R> Frame<E, R> {
+impl<E: PortEnd> Frame<E> {
     /// Makes a frame. Broken rules appear in `result` as they are detected, the other fields when the frame publishes.
-    pub fn new(config: FrameConfig<E>, result: Arc<Mutex<PortResult<R>>>) -> Frame<E, R> {
+    pub fn new(config: FrameConfig<E>, result: Arc<Mutex<PortResult<E::Report>>>) -> Frame<E> {
         let unit_bits = LinkProtocol::named(config.end.protocol()).map_or(0, |p| 8 * p.unit_bytes() as u64);
         Frame {
             end: config.end,
+            wire_out: config.wire_out,
             way_out: WayOut::new(config.wire),
             dir: config.dir,
             flits: config.flits,
@@ -186,6 +192,13 @@ impl<E: LinkEnd, R> Frame<E, R> {
     /// Keeps what the wire behind the transmitter has found out about verdicts from patterns of errors.
     #[inline]
     pub fn report_wire(&mut self, at: Stamp) {
+        if self.way_out.has_wrong() {
+            self.keep_wire(at);
+        }
+    }
+
+    #[cold]
+    fn keep_wire(&mut self, at: Stamp) {
         for violation in self.way_out.take_wrong() {
             self.broken(violation, at);
         }
@@ -219,12 +232,6 @@ impl<E: LinkEnd, R> Frame<E, R> {
         self.count(LinkEvent { severity: Severity::Protocol, unit: 0, violation });
     }
 
-    /// Keeps the violation of an agent's item that cannot be sent. Agents of this model send legal items only; an
-    /// illegal one is reported as an error of the agent.
-    pub fn refused(&self, violation: Violation) {
-        self.count(LinkEvent { severity: Severity::Protocol, unit: 0, violation });
-    }
-
     /// Adds units to the accounting of line time.
     pub fn account(&mut self, units: u64, uses: &LineTimeParts) {
         self.time.add(units * self.unit_bits, uses);
@@ -237,10 +244,11 @@ impl<E: LinkEnd, R> Frame<E, R> {
         unit
     }
 
-    /// Sends a unit; `push` receives the units that remain after hooks and faults.
+    /// Sends a unit; `push` receives the wire, and the units that remain after hooks and faults.
     #[inline]
-    pub fn leaves(&mut self, unit: E::Unit, push: impl FnMut(Arriving<E::Unit>)) {
-        self.way_out.send(self.end.hooks(), self.end.protocol(), unit, push);
+    pub fn leaves(&mut self, unit: E::Unit, mut push: impl FnMut(&mut LinkOut<E::Item>, Arriving<E::Unit>)) {
+        let wire_out = &mut self.wire_out;
+        self.way_out.send(self.end.hooks(), self.end.protocol(), unit, |arriving| push(wire_out, arriving));
     }
 
     /// Ends the run if the link cannot work. `rests` says whether no work of the agents waits; a repair of the idle link
@@ -296,7 +304,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
     }
 
     /// Writes the figures of the frame to the shared result.
-    pub fn publish(&self, report: R) {
+    pub fn publish(&self, report: E::Report) {
         let mut result = self.result();
         result.end = Some(report);
         result.damaged = self.way_out.damaged(self.end.is_numbered());
@@ -304,7 +312,7 @@ impl<E: LinkEnd, R> Frame<E, R> {
         result.health = self.end.health(self.now_flits);
     }
 
-    fn result(&self) -> MutexGuard<'_, PortResult<R>> {
+    fn result(&self) -> MutexGuard<'_, PortResult<E::Report>> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

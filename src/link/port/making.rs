@@ -1,6 +1,6 @@
 //! Ports and agents of the ends of CXL, made in the crate of the ends.
 //!
-//! Modelled: nothing. Left out: ends of UALink and NVLink, whose ports are generic over nothing.
+//! Modelled: nothing. Left out: ends of UALink and NVLink, whose ports stand beside them.
 //!
 //! A port is generic over its end, and the compiler makes such code in the crate that says which end it is. The crate of
 //! systems puts parts together and is compiled without optimisation; and in this crate, which is one unit, calls within a flit
@@ -10,8 +10,9 @@
 
 use super::agent::{Channels, PortAgent};
 use super::end::{CxlEnd, Reports};
+use super::flit_phy::WireItem;
 use super::frame::PortResult;
-use super::module::{LinkEndPort, PortConfig, Ports, WireItem};
+use super::module::{Port, PortConfig, Ports};
 use crate::arbmux::cxl256::ArbMux;
 use crate::classes::{ByClass, ClassChannels};
 use crate::cxl68::end::Cxl68End;
@@ -41,7 +42,7 @@ pub trait MakesPort: CxlEnd + Reports {
     where
         Self: Sized;
 
-    /// The port, see [`LinkEndPort::new`].
+    /// The port, see [`Port::new`].
     fn port(
         config: PortConfig<Self>,
         ports: Ports<Self>,
@@ -94,7 +95,7 @@ macro_rules! ports_made_here {
                 ports: Ports<Self>,
                 result: Arc<Mutex<PortResult<Self::Report>>>,
             ) -> Box<dyn Module> {
-                Box::new(LinkEndPort::new(config, ports, result))
+                Box::new(Port::new(config, ports, result))
             }
 
             fn external(

@@ -1,7 +1,7 @@
 //! A UALink end that stands outside the simulation: its flits are driven by a caller.
 //!
 //! Modelled: the place of an end, not the end. What the caller drives leaves here, one flit a code word that carries one, over
-//! the same faulty wire as that of a [`LinkPort`](super::tl::port::LinkPort); what arrives is kept for the caller. Detail: in a
+//! the same faulty wire as that of a [`Port`](crate::port::Port); what arrives is kept for the caller. Detail: in a
 //! flit clock for which nothing was driven, nothing is sent. Left out: what stands in place of a flit, so a caller does not see
 //! that the peer is idle or reports a fault.
 //!
@@ -10,20 +10,22 @@
 use super::OnLine;
 use super::end::PROTOCOL;
 use super::line::{CodeWord, UalLine};
-use super::tl::port::{PortWires, UalReport, UalWireItem};
+use super::tl::port::{UalReport, UalWireItem};
 use crate::external::Feed;
 use crate::hook::{Direction, Hooks};
 use crate::port::{PortResult, WayOut, on_wire};
-use scalepool_kernel::{Cx, Module, Next};
+use scalepool_kernel::{Cx, LinkIn, LinkOut, Module, Next};
 use scalepool_protocols::ualink::flit::DlFlit;
-use scalepool_trace::{Body, RecordKind, Stamp};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An end outside the simulation.
 pub struct ExternalPort {
     pub(super) line: UalLine,
     pub(super) dir: &'static str,
-    pub(super) wires: PortWires,
+    pub(super) wire_out: LinkOut<UalWireItem>,
+    pub(super) wire_in: LinkIn<UalWireItem>,
+    pub(super) flits: Tap,
     pub(super) way_out: WayOut,
     pub(super) hooks: Hooks,
     pub(super) feed: Feed,
@@ -32,12 +34,12 @@ pub struct ExternalPort {
 
 impl ExternalPort {
     fn arrivals(&mut self, cx: &mut Cx, at: Stamp) {
-        while let Some(arrived) = self.wires.wire_in.pop(cx) {
+        while let Some(arrived) = self.wire_in.pop(cx) {
             let OnLine::Flit(flit) = arrived.item else { continue };
             for (flit, _) in on_wire(&self.hooks, Direction::Rx, PROTOCOL, *flit) {
                 let dir = self.dir;
                 let body = || Body::Flit { protocol: PROTOCOL, dir, bytes: flit.0.to_vec() };
-                self.wires.flits.record(at, RecordKind::Flit, 0, 0, body);
+                self.flits.record(at, RecordKind::Flit, 0, 0, body);
             }
         }
     }
@@ -45,7 +47,7 @@ impl ExternalPort {
     fn send(&mut self, cx: &mut Cx) {
         // Bytes of another length were refused before they came here.
         let Some(flit) = self.feed.next().and_then(|bytes| DlFlit::from_bytes(&bytes).ok()) else { return };
-        let out = &mut self.wires.wire_out;
+        let out = &mut self.wire_out;
         self.way_out.send(&self.hooks, PROTOCOL, OnLine::Flit(Arc::new(flit)), |arriving| {
             // A real link never rests: the caller may wait for an answer to any flit.
             out.push(cx, UalWireItem { item: arriving.unit, waits: true });

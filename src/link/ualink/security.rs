@@ -245,7 +245,7 @@ fn with_hidden(field: &ControlField, bits: u32) -> ControlField {
 }
 
 /// A transaction, taken apart.
-struct Parts {
+struct TransactionParts {
     associated: Vec<u8>,
     /// Empty when nothing is encrypted.
     secret: Vec<u8>,
@@ -253,8 +253,8 @@ struct Parts {
     field_at: (usize, usize),
 }
 
-impl Parts {
-    fn of(transfer: &Transfer, config: &SecurityConfig) -> Result<Parts, SecurityError> {
+impl TransactionParts {
+    fn of(transfer: &Transfer, config: &SecurityConfig) -> Result<TransactionParts, SecurityError> {
         // A part that is too wide would spill into its neighbours.
         transfer.field.to_bits()?;
         let encrypts = config.protection == Protection::Encrypt;
@@ -273,7 +273,7 @@ impl Parts {
         let enables = transfer.enables.as_ref().map_or(Vec::new(), |half| half.to_vec());
         if !encrypts {
             associated.extend(data.into_iter().chain(enables));
-            return Ok(Parts { associated, secret: Vec::new(), field_at: (0, 0) });
+            return Ok(TransactionParts { associated, secret: Vec::new(), field_at: (0, 0) });
         }
         let mut secret = data;
         if config.encrypt_enables {
@@ -285,7 +285,7 @@ impl Parts {
         let own = &bits.to_le_bytes()[..width.div_ceil(8) as usize];
         let at = if config.field_first { 0 } else { secret.len() };
         secret.splice(at..at, own.iter().copied());
-        Ok(Parts { associated, secret, field_at: (at, own.len()) })
+        Ok(TransactionParts { associated, secret, field_at: (at, own.len()) })
     }
 
     /// The transfer with what is in `secret` now.
@@ -412,7 +412,7 @@ impl SecureEnd {
     pub fn seal(&mut self, transfer: &Transfer) -> Result<Transfer, SecurityError> {
         let Some((stream, counter)) = self.place(transfer)? else { return Ok(transfer.clone()) };
         self.check_roll(&transfer.field)?;
-        let mut parts = Parts::of(transfer, &self.config)?;
+        let mut parts = TransactionParts::of(transfer, &self.config)?;
         let tag = run(&self.streams[stream as usize].cipher, &vector(counter), &parts.associated, &mut parts.secret)?;
         self.use_up(stream, counter);
         let auth_tag = if self.config.tags { travels(&tag) } else { 0 };
@@ -432,7 +432,7 @@ impl SecureEnd {
             return Err(SecurityError::Poisoned { stream, counter, found: transfer.poisoned });
         }
         let cipher = &self.streams[stream as usize].cipher;
-        let mut parts = Parts::of(transfer, &self.config)?;
+        let mut parts = TransactionParts::of(transfer, &self.config)?;
         // What encrypts zeros is the key stream, and ciphertext with the key stream over it is plaintext.
         let mut key_stream = vec![0; parts.secret.len()];
         run(cipher, &vector(counter), &[], &mut key_stream)?;

@@ -2,13 +2,14 @@
 
 use super::end::PROTOCOL;
 use super::external::ExternalPort;
-use super::tl::port::{LinkPort, PortConfig, PortWires, UalReport, UalWireItem};
+use super::tl::port::{CodeWordPhy, UalReport, UalWireItem};
+use super::tl::stall::TakeStall;
 use super::tl::{Tl, TlConfig};
 use super::{EndConfig, UalEnd};
 use crate::external::Feed;
 use crate::fault::{Fault, FaultyWire};
 use crate::hook::Hooks;
-use crate::port::{LinkEnd, PortResult, WayOut};
+use crate::port::{LinkEnd, Port, PortAgent, PortConfig, PortResult, PortSteps, Ports, WayOut};
 use crate::sim_port::SimPort;
 use scalepool_kernel::{Binder, BuildError, LinkInEnd, LinkOutEnd, Simulation, Time};
 use scalepool_protocols::ualink::flit::FLIT_BYTES;
@@ -99,36 +100,37 @@ impl Socket {
         self.taps = Some([flits, hub.tap(&self.name, PlaceKind::Values(UalEnd::<Tl>::SIGNALS))]);
     }
 
-    /// The link end, as a part of the module that binds it.
-    pub fn bind(self, bind: &mut Binder) -> LinkPort {
+    /// When what it receives waits.
+    pub fn stall(&self, bind: &Binder) -> TakeStall {
+        TakeStall::new(self.kind.stall_percent, bind.rng_for(&format!("{}:stalls", self.name)))
+    }
+
+    /// The port. Without agents it is stepped by the module that binds it.
+    pub fn bind(
+        self,
+        bind: &mut Binder,
+        agents: Vec<Box<dyn PortAgent<UalEnd<Tl>>>>,
+    ) -> Box<dyn PortSteps<UalEnd<Tl>>> {
         let [flits, signals] = self.taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
-        let wires =
-            PortWires { wire_out: bind.attach(self.wire_out), wire_in: bind.attach(self.wire_in), flits, signals };
+        let (wire_out, wire_in) = (bind.attach(self.wire_out), bind.attach(self.wire_in));
+        let ports = Ports { agents, wire_out, wire_in, flits, signals };
         let wire = FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name));
-        let stalls = bind.rng_for(&format!("{}:stalls", self.name));
         let mut end = UalEnd::new(self.end, Tl::new(self.tl));
         end.attach_hooks(&self.hooks);
-        let SocketKind { give_up, stall_percent, .. } = self.kind;
-        let config = PortConfig { end, line: self.end.line, wire, dir: self.dir, give_up };
-        let port = LinkPort::new(config, wires, self.result).with_stalls(stall_percent, stalls);
-        match self.outage {
-            Some((from, until)) => port.with_outage(from, until),
-            None => port,
-        }
+        let phy = CodeWordPhy::new(self.end.line, self.outage);
+        let config = PortConfig { end, phy, wire, dir: self.dir, give_up: self.kind.give_up };
+        Box::new(Port::new(config, ports, self.result))
     }
 
     /// The place of the end, whose flits a caller drives.
     pub fn bind_external(self, bind: &mut Binder, feed: Feed) -> ExternalPort {
-        let [flits, signals] = self.taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
+        let [flits, _] = self.taps.unwrap_or_else(|| unreachable!("places in traces are taken before"));
         ExternalPort {
             line: self.end.line,
             dir: self.dir,
-            wires: PortWires {
-                wire_out: bind.attach(self.wire_out),
-                wire_in: bind.attach(self.wire_in),
-                flits,
-                signals,
-            },
+            wire_out: bind.attach(self.wire_out),
+            wire_in: bind.attach(self.wire_in),
+            flits,
             way_out: WayOut::new(FaultyWire::new(self.faults, self.kind.ber, bind.rng_for(&self.name))),
             hooks: self.hooks,
             feed,

@@ -10,7 +10,7 @@
 //!
 //! Invariants: a bank serves in order of arrival; a handle is ready at the cycle that was foretold.
 
-use super::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming, Pace};
+use super::{MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming, RequestPace};
 use scalepool_ordered::OrderedMap;
 use std::collections::VecDeque;
 
@@ -61,7 +61,7 @@ pub struct Banks<H> {
     config: BanksConfig,
     latency_cycles: u64,
     most: usize,
-    pace: Pace,
+    pace: RequestPace,
     banks: Vec<Bank>,
     /// Handles by the cycle at which they are ready and by their number.
     waiting: OrderedMap<(u64, u64), H>,
@@ -77,7 +77,7 @@ impl<H> Banks<H> {
             config,
             latency_cycles,
             most: in_flight,
-            pace: Pace::new(interval_cycles),
+            pace: RequestPace::new(interval_cycles),
             waiting: OrderedMap::new(),
             taken: 0,
         }

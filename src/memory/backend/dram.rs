@@ -9,7 +9,7 @@
 //!
 //! Invariant: what happens up to a cycle depends on what was pushed before it, and on nothing else.
 
-use super::{MemoryBackend, MemoryRequest, MemoryTiming, Pace};
+use super::{MemoryBackend, MemoryRequest, MemoryTiming, RequestPace};
 use crate::dram::channel::DramCounts;
 use crate::dram::controller::DramRefresh;
 use crate::dram::{DramCommand, DramConfig, DramController, DramFinding, DramMapping, DramMonitor};
@@ -53,7 +53,7 @@ pub struct Dram<H> {
     media: DramMedia,
     latency_cycles: u64,
     most: usize,
-    pace: Pace,
+    pace: RequestPace,
     memory: DramController,
     monitor: DramMonitor,
     findings: Vec<DramFinding>,
@@ -79,7 +79,7 @@ impl<H> Dram<H> {
             media,
             latency_cycles,
             most: in_flight,
-            pace: Pace::new(interval_cycles),
+            pace: RequestPace::new(interval_cycles),
             findings: Vec::new(),
             trace: Vec::new(),
             open: OrderedMap::new(),

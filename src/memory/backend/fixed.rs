@@ -6,7 +6,7 @@
 //! A walk through one request: it is taken if fewer than the most are in flight and the interval since the last one has passed;
 //! its handle is ready after the latency, behind those that were taken before.
 
-use super::{MemoryBackend, MemoryRequest, MemoryTiming, Pace};
+use super::{MemoryBackend, MemoryRequest, MemoryTiming, RequestPace};
 use std::collections::VecDeque;
 
 /// Handles of a page. A queue of one piece is moved each time that it grows, and with a thousand memories that grow together
@@ -17,7 +17,7 @@ const PAGE: usize = 16;
 pub struct Fixed<H> {
     latency_cycles: u64,
     most: usize,
-    pace: Pace,
+    pace: RequestPace,
     /// Handles with the cycles at which they are ready, so many a page; no page but the only one is empty.
     waiting: VecDeque<VecDeque<(u64, H)>>,
     in_flight: usize,
@@ -30,7 +30,7 @@ impl<H> Fixed<H> {
         Fixed {
             latency_cycles,
             most: in_flight,
-            pace: Pace::new(interval_cycles),
+            pace: RequestPace::new(interval_cycles),
             waiting: VecDeque::new(),
             in_flight: 0,
         }
@@ -74,10 +74,8 @@ impl<H> MemoryBackend<H> for Fixed<H> {
     }
 
     fn pop(&mut self, cycle: u64) -> Option<H> {
-        if !self.is_ready(cycle) {
-            return None;
-        }
         let page = self.waiting.front_mut()?;
+        page.front().filter(|(ready, _)| *ready <= cycle)?;
         let (_, handle) = page.pop_front()?;
         self.in_flight -= 1;
         if page.is_empty() && self.waiting.len() > 1 {

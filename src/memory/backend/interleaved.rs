@@ -6,7 +6,7 @@
 //! A walk through one request: the number of its row of bytes, modulo the media, names the medium; there the rows lie side by side. What
 //! is ready at several media in one cycle comes out in the order in which it was taken.
 
-use super::{DramView, Media, MemoryBackend, MemoryRequest, MemoryTiming, Pace};
+use super::{DramView, Media, MemoryBackend, MemoryRequest, MemoryTiming, RequestPace};
 use scalepool_ordered::OrderedMap;
 
 /// How they are built.
@@ -32,7 +32,7 @@ impl InterleavedConfig {
 pub struct Interleaved<H> {
     config: InterleavedConfig,
     most: usize,
-    pace: Pace,
+    pace: RequestPace,
     /// Each with numbers of requests, since a memory in a memory has to know its own handles.
     media: Vec<Box<dyn MemoryBackend<u64>>>,
     open: OrderedMap<u64, H>,
@@ -47,7 +47,7 @@ impl<H> Interleaved<H> {
         Interleaved {
             media: (0..config.media).map(|_| each()).collect(),
             most: in_flight,
-            pace: Pace::new(interval_cycles),
+            pace: RequestPace::new(interval_cycles),
             open: OrderedMap::new(),
             taken: 0,
             config,

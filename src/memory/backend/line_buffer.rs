@@ -11,7 +11,7 @@
 //! Invariants: a page is in flight once; a request of a line never passes an older one; a dirty page leaves by a write alone.
 
 use super::page_media::PageMedia;
-use super::{DramView, Media, MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming, Pace};
+use super::{DramView, Media, MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming, RequestPace};
 use crate::flash::{FlashArray, FlashCounts, FlashPreset};
 use crate::owner_clock::OwnerClock;
 use scalepool_ordered::OrderedMap;
@@ -90,7 +90,7 @@ pub struct LineBuffer<H> {
     config: LineBufferConfig,
     latency_cycles: u64,
     most: usize,
-    pace: Pace,
+    pace: RequestPace,
     /// By set, least recently used first.
     sets: Vec<VecDeque<Way>>,
     media: PageMedia,
@@ -119,7 +119,7 @@ impl<H> LineBuffer<H> {
         LineBuffer {
             latency_cycles,
             most: in_flight,
-            pace: Pace::new(interval_cycles),
+            pace: RequestPace::new(interval_cycles),
             sets: vec![VecDeque::new(); config.sets().max(1) as usize],
             media,
             asking: VecDeque::new(),

@@ -186,14 +186,14 @@ impl MemoryTiming {
 
 /// Lets one request in each interval.
 #[derive(Debug, Clone, Copy)]
-struct Pace {
+struct RequestPace {
     interval_cycles: u64,
     from: u64,
 }
 
-impl Pace {
-    fn new(interval_cycles: u64) -> Pace {
-        Pace { interval_cycles, from: 0 }
+impl RequestPace {
+    fn new(interval_cycles: u64) -> RequestPace {
+        RequestPace { interval_cycles, from: 0 }
     }
 
     /// The first cycle from `cycle` on for the next request.

@@ -6,7 +6,7 @@
 //! A walk through two reads of 64 bytes that come together, with 60 ns and 64 GB/s: the first one has passed the server after 61 ns, the
 //! second one after 62 ns.
 
-use super::{MemoryBackend, MemoryRequest, MemoryTiming, Pace};
+use super::{MemoryBackend, MemoryRequest, MemoryTiming, RequestPace};
 use crate::owner_clock::OwnerClock;
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub struct Server<H> {
     config: ServerConfig,
     latency_cycles: u64,
     most: usize,
-    pace: Pace,
+    pace: RequestPace,
     /// Time until which the server is busy, in parts of a femtosecond that the denominator names.
     free: u128,
     waiting: VecDeque<(u64, H)>,
@@ -36,7 +36,7 @@ impl<H> Server<H> {
     /// An empty one.
     pub fn new(timing: &MemoryTiming, config: ServerConfig) -> Server<H> {
         let MemoryTiming { latency_cycles, interval_cycles, in_flight, .. } = *timing;
-        let pace = Pace::new(interval_cycles);
+        let pace = RequestPace::new(interval_cycles);
         Server { config, latency_cycles, most: in_flight, pace, free: 0, waiting: VecDeque::new() }
     }
 }

@@ -154,7 +154,7 @@ pub struct DramLineRequest {
 
 /// A request in a queue.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct QueuedRequest {
     request: DramLineRequest,
     /// Order of arrival in the channel.
     age: u64,
@@ -177,12 +177,12 @@ struct Entry {
     has_closed: bool,
 }
 
-impl Entry {
-    fn new(request: DramLineRequest, age: u64, bank: usize, shares_line: bool) -> Entry {
+impl QueuedRequest {
+    fn new(request: DramLineRequest, age: u64, bank: usize, shares_line: bool) -> QueuedRequest {
         let DramLineRequest { access, bursts, .. } = request;
         let reads = matches!(access, DramAccess::Read | DramAccess::ReadThenWrite);
         let writes = access != DramAccess::Read;
-        Entry {
+        QueuedRequest {
             request,
             age,
             bank,
@@ -243,7 +243,7 @@ struct Demand {
 
 /// The queue that is being served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum ServedQueue {
     Reads,
     /// Writes: `done` is the number of writes issued, `least` the number that must be issued before a read may end the
     /// batch.
@@ -256,17 +256,17 @@ enum Mode {
 
 /// A command that could be issued.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
+struct DramCandidate {
     /// Earliest clock, class and age: the candidate with the smallest key is issued.
     key: (u64, u8, u64),
     operation: DramOperation,
     place: DramPlace,
-    cause: Cause,
+    cause: DramCommandCause,
 }
 
 /// The reason for a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
+enum DramCommandCause {
     Request { is_write: bool, index: usize },
     Refresh,
     Idle,
@@ -294,10 +294,10 @@ pub struct DramChannel {
     next: u64,
     arriving: VecDeque<DramLineRequest>,
     arriving_writes: usize,
-    reads: Vec<Entry>,
-    writes: Vec<Entry>,
+    reads: Vec<QueuedRequest>,
+    writes: Vec<QueuedRequest>,
     next_age: u64,
-    mode: Mode,
+    mode: ServedQueue,
     refreshes: Vec<Option<RefreshDebt>>,
     /// By scope and bank: column commands since the activate, and the clock of the last command that used the row.
     uses: Vec<(u32, u64)>,
@@ -335,7 +335,7 @@ impl DramChannel {
             reads: Vec::new(),
             writes: Vec::new(),
             next_age: 0,
-            mode: Mode::Reads,
+            mode: ServedQueue::Reads,
             refreshes: (0..scopes).map(|scope| RefreshDebt::new(preset, refresh, scope, scopes)).collect(),
             uses: vec![(0, 0); banks * scopes as usize],
             banks,
@@ -410,7 +410,7 @@ impl DramChannel {
         [arrival, refresh, oldest].into_iter().flatten().filter(|clock| *clock > self.now).min().unwrap_or(u64::MAX)
     }
 
-    fn oldest(&self) -> Option<&Entry> {
+    fn oldest(&self) -> Option<&QueuedRequest> {
         self.reads.first().into_iter().chain(self.writes.first()).min_by_key(|entry| entry.age)
     }
 
@@ -420,9 +420,9 @@ impl DramChannel {
             && let Some(request) = self.arriving.pop_front()
         {
             let bank = request.place.bank_of_scope(&self.preset.organisation) as usize;
-            let of_line = |entry: &Entry| entry.request.line == request.line;
+            let of_line = |entry: &QueuedRequest| entry.request.line == request.line;
             let shares_line = self.reads.iter().chain(&self.writes).any(of_line);
-            let entry = Entry::new(request, self.next_age, bank, shares_line);
+            let entry = QueuedRequest::new(request, self.next_age, bank, shares_line);
             self.next_age += 1;
             if request.access == DramAccess::Read {
                 if self.is_queued_whole(request.line, request.place) {
@@ -458,20 +458,20 @@ impl DramChannel {
             (self.limit(self.scheduling.drain_high_percent), self.limit(self.scheduling.drain_low_percent));
         // A write that waits for an older read of the same line does not count, because the read goes first.
         let queued = self.writes.iter().filter(|entry| !self.is_behind(entry, true)).count();
-        if let Mode::Writes { done, least, to_low } = self.mode {
+        if let ServedQueue::Writes { done, least, to_low } = self.mode {
             let waits = !self.reads.is_empty();
             let is_over = if to_low { queued <= low && done >= least } else { waits && done >= least };
             if queued == 0 || is_over {
-                self.mode = Mode::Reads;
+                self.mode = ServedQueue::Reads;
             }
         }
-        if self.mode == Mode::Reads {
+        if self.mode == ServedQueue::Reads {
             let batch = self.scheduling.batch;
             if queued >= high.max(1) {
-                self.mode = Mode::Writes { done: 0, least: batch.min(queued), to_low: true };
+                self.mode = ServedQueue::Writes { done: 0, least: batch.min(queued), to_low: true };
             } else if self.reads.is_empty() && queued > 0 {
                 let least = if queued >= batch { batch } else { 0 };
-                self.mode = Mode::Writes { done: 0, least, to_low: false };
+                self.mode = ServedQueue::Writes { done: 0, least, to_low: false };
             }
         }
     }
@@ -483,22 +483,22 @@ impl DramChannel {
     }
 
     /// Whether an entry is being served.
-    fn is_served(&self, entry: &Entry, is_write: bool, overdue: Option<u64>) -> bool {
-        entry.has_begun || overdue == Some(entry.age) || is_write == matches!(self.mode, Mode::Writes { .. })
+    fn is_served(&self, entry: &QueuedRequest, is_write: bool, overdue: Option<u64>) -> bool {
+        entry.has_begun || overdue == Some(entry.age) || is_write == matches!(self.mode, ServedQueue::Writes { .. })
     }
 
     /// Whether an older request for the same line has not been issued yet. A read does not wait for a write, because
     /// the bytes of the write are merged.
-    fn is_behind(&self, entry: &Entry, is_write: bool) -> bool {
+    fn is_behind(&self, entry: &QueuedRequest, is_write: bool) -> bool {
         if !entry.shares_line {
             return false;
         }
-        let is_older = |other: &Entry| other.age < entry.age && other.request.line == entry.request.line;
+        let is_older = |other: &QueuedRequest| other.age < entry.age && other.request.line == entry.request.line;
         self.reads.iter().any(is_older) || is_write && self.writes.iter().any(is_older)
     }
 
     /// All queue entries: whether the entry is a write, its index in its queue, and the entry.
-    fn entries(&self) -> impl Iterator<Item = (bool, usize, &Entry)> {
+    fn entries(&self) -> impl Iterator<Item = (bool, usize, &QueuedRequest)> {
         let reads = self.reads.iter().enumerate().map(|(n, entry)| (false, n, entry));
         reads.chain(self.writes.iter().enumerate().map(|(n, entry)| (true, n, entry)))
     }
@@ -526,13 +526,13 @@ impl DramChannel {
     }
 
     /// The command that is issued next, provided that no new request arrives.
-    fn choose(&mut self) -> Option<Candidate> {
+    fn choose(&mut self) -> Option<DramCandidate> {
         let overdue = self.overdue();
         self.gather_demand(overdue);
         let oldest = self.entries().find(|(.., entry)| overdue == Some(entry.age));
         let first = oldest.and_then(|(is_write, n, entry)| self.of_request(entry, is_write, n, overdue));
         let mut best = first;
-        let mut offer = |candidate: Candidate| {
+        let mut offer = |candidate: DramCandidate| {
             let is_better = best.is_none_or(|best| candidate.key < best.key);
             if is_better && first.is_none_or(|first| self.leaves_alone(&candidate, &first)) {
                 best = Some(candidate);
@@ -552,7 +552,7 @@ impl DramChannel {
 
     /// Whether a command may be issued before the command of an overdue request: either it does not delay that command,
     /// or it must not be delayed itself.
-    fn leaves_alone(&self, candidate: &Candidate, overdue: &Candidate) -> bool {
+    fn leaves_alone(&self, candidate: &DramCandidate, overdue: &DramCandidate) -> bool {
         let begun = &self.demand[self.slot(candidate.place.rank as usize, self.bank_of(&candidate.place))];
         if candidate.key.1 == class::FORCED || begun.has_begun {
             return true;
@@ -570,9 +570,16 @@ impl DramChannel {
         place.bank_of_scope(&self.preset.organisation) as usize
     }
 
-    fn candidate(&self, operation: DramOperation, place: DramPlace, class: u8, age: u64, cause: Cause) -> Candidate {
+    fn candidate(
+        &self,
+        operation: DramOperation,
+        place: DramPlace,
+        class: u8,
+        age: u64,
+        cause: DramCommandCause,
+    ) -> DramCandidate {
         let clock = self.timing.earliest(operation, &place).max(self.now);
-        Candidate { key: (clock, class, age), operation, place, cause }
+        DramCandidate { key: (clock, class, age), operation, place, cause }
     }
 
     /// Whether a forced refresh blocks new requests to a bank.
@@ -587,13 +594,19 @@ impl DramChannel {
     }
 
     /// The next command of a request.
-    fn of_request(&self, entry: &Entry, is_write: bool, index: usize, overdue: Option<u64>) -> Option<Candidate> {
+    fn of_request(
+        &self,
+        entry: &QueuedRequest,
+        is_write: bool,
+        index: usize,
+        overdue: Option<u64>,
+    ) -> Option<DramCandidate> {
         let (scope, bank) = (entry.scope(), entry.bank);
         let demand = self.demand[self.slot(scope, bank)];
         if !entry.has_begun && (self.is_held(scope, bank) || self.is_behind(entry, is_write)) {
             return None;
         }
-        let cause = Cause::Request { is_write, index };
+        let cause = DramCommandCause::Request { is_write, index };
         let is_overdue = overdue == Some(entry.age);
         let class = |class| if is_overdue { class::OVERDUE } else { class };
         let used = self.uses[self.slot(scope, bank)].0;
@@ -626,12 +639,12 @@ impl DramChannel {
     }
 
     /// Whether the policy closes the row with the last burst of an entry.
-    fn closes_with(&self, entry: &Entry) -> bool {
+    fn closes_with(&self, entry: &QueuedRequest) -> bool {
         match self.scheduling.policy {
             DramPagePolicy::Open => false,
             DramPagePolicy::Closed => true,
             DramPagePolicy::Adaptive => {
-                let hits = |other: &Entry| {
+                let hits = |other: &QueuedRequest| {
                     other.age != entry.age
                         && other.scope() == entry.scope()
                         && other.bank == entry.bank
@@ -643,11 +656,11 @@ impl DramChannel {
     }
 
     /// The next command of a refresh that is owed.
-    fn of_refresh(&self, scope: usize) -> Option<Candidate> {
+    fn of_refresh(&self, scope: usize) -> Option<DramCandidate> {
         let debt = self.refreshes[scope].as_ref().filter(|debt| debt.is_owed())?;
         let of_scope = &self.demand[self.slot(scope, 0)..self.slot(scope + 1, 0)];
         let class = if debt.is_forced() { class::FORCED } else { class::REFRESH };
-        let offer = |operation, place| Some(self.candidate(operation, place, class, 0, Cause::Refresh));
+        let offer = |operation, place| Some(self.candidate(operation, place, class, 0, DramCommandCause::Refresh));
         match debt.bank() {
             None => {
                 let place = self.timing.bank_place(self.number, scope, 0);
@@ -673,14 +686,14 @@ impl DramChannel {
     }
 
     /// Precharges of rows that no request needs any more.
-    fn of_idle_rows(&self, scope: usize, offer: &mut impl FnMut(Candidate)) {
+    fn of_idle_rows(&self, scope: usize, offer: &mut impl FnMut(DramCandidate)) {
         if self.scheduling.policy != DramPagePolicy::Open {
             return;
         }
         for bank in 0..self.banks {
             if self.timing.open_row(scope, bank).is_some() && !self.demand[self.slot(scope, bank)].any {
                 let place = self.timing.bank_place(self.number, scope, bank);
-                let mut candidate = self.candidate(DramOperation::Pre, place, class::IDLE, 0, Cause::Idle);
+                let mut candidate = self.candidate(DramOperation::Pre, place, class::IDLE, 0, DramCommandCause::Idle);
                 let last_use = self.uses[self.slot(scope, bank)].1;
                 candidate.key.0 = candidate.key.0.max(last_use + self.scheduling.idle_close_clocks);
                 offer(candidate);
@@ -688,8 +701,8 @@ impl DramChannel {
         }
     }
 
-    fn issue(&mut self, candidate: &Candidate) {
-        let Candidate { operation, place, cause, .. } = *candidate;
+    fn issue(&mut self, candidate: &DramCandidate) {
+        let DramCandidate { operation, place, cause, .. } = *candidate;
         let (scope, clock) = (place.rank as usize, self.now);
         let slot = self.slot(scope, place.bank_of_scope(&self.preset.organisation) as usize);
         self.timing.issue(operation, &place, clock);
@@ -710,7 +723,7 @@ impl DramChannel {
             self.counts.refreshes += 1;
             self.refreshes[scope].iter_mut().for_each(RefreshDebt::sent);
         }
-        if let Cause::Request { is_write, index } = cause {
+        if let DramCommandCause::Request { is_write, index } = cause {
             self.serve(operation, is_write, index, clock);
         }
     }
@@ -722,7 +735,7 @@ impl DramChannel {
         if own.was_counted || own.has_opened || self.uses[self.slot(own.scope(), own.bank)].0 != 1 {
             return;
         }
-        let is_opener = |other: &&mut Entry| {
+        let is_opener = |other: &&mut QueuedRequest| {
             other.has_opened
                 && !other.was_counted
                 && (other.scope(), other.bank, other.request.place.row)
@@ -776,7 +789,7 @@ impl DramChannel {
                 if entry.total_left() == 0 {
                     entries.remove(index);
                     if is_write {
-                        if let Mode::Writes { done, .. } = &mut self.mode {
+                        if let ServedQueue::Writes { done, .. } = &mut self.mode {
                             *done += 1;
                         }
                     } else {

@@ -97,7 +97,7 @@ impl DramConfig {
 
 /// A request that has not been handed back.
 #[derive(Debug, Clone)]
-struct OpenRequest {
+struct DramRequestParts {
     /// Number of parts in channels that are not done.
     parts: u32,
     /// Latest end of the finished parts \[fs\].
@@ -115,7 +115,7 @@ pub struct DramController {
     config: DramConfig,
     mapping: DramMapping,
     channels: Vec<DramChannel>,
-    open: OrderedMap<u64, OpenRequest>,
+    open: OrderedMap<u64, DramRequestParts>,
     /// Outstanding requests by line, in the order in which they were accepted.
     by_line: OrderedMap<u64, VecDeque<u64>>,
     /// End of the last request of a line, where it may still lie in the future \[fs\].
@@ -213,7 +213,7 @@ impl DramController {
         }
         // A request that touches no memory takes the front and the back latency only.
         let done_fs = visible.saturating_mul(tck).saturating_add(self.config.back_fs);
-        let open = OpenRequest { parts: parts.len() as u32, done_fs, first_line, lines: count };
+        let open = DramRequestParts { parts: parts.len() as u32, done_fs, first_line, lines: count };
         self.open.insert(token, open);
         for (place, bursts, line) in parts {
             let request = DramLineRequest { token, place, bursts, line, access, visible };

@@ -12,7 +12,7 @@ use super::preset::DramOrganisation;
 
 /// A field of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum AddressField {
     Channel,
     PseudoChannel,
     Rank,
@@ -27,7 +27,7 @@ enum Part {
     ColumnHigh,
 }
 
-use Part::{Bank, Channel, Column, ColumnHigh, ColumnLow, Group, PseudoChannel, Rank, Row, Stack};
+use AddressField::{Bank, Channel, Column, ColumnHigh, ColumnLow, Group, PseudoChannel, Rank, Row, Stack};
 
 /// An order of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl DramMap {
     }
 
     /// The fields from the least significant one on: the rows of the sheet, read from the right.
-    fn parts(self) -> &'static [Part] {
+    fn parts(self) -> &'static [AddressField] {
         match self {
             DramMap::Sp1 => &[ColumnLow, Channel, PseudoChannel, Group, ColumnHigh, Bank, Stack, Rank, Row],
             DramMap::RoBaRaCoCh => &[Channel, PseudoChannel, Column, Rank, Stack, Group, Bank, Row],
@@ -110,7 +110,7 @@ impl DramMapping {
         Ok(DramMapping { map, organisation: *organisation, low_columns: interleave_bytes / burst_bytes, row_xor })
     }
 
-    fn size(&self, part: Part) -> u32 {
+    fn size(&self, part: AddressField) -> u32 {
         let o = &self.organisation;
         let columns = o.row_bytes / o.burst_bytes;
         match part {

@@ -41,7 +41,7 @@ impl Display for DramFinding {
 
 /// The coordinates that two commands share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shared {
+enum SharedCoordinates {
     SameScope,
     SameGroup,
     SameBank,
@@ -50,15 +50,15 @@ enum Shared {
     OtherRank,
 }
 
-use Shared::{OtherBank, OtherRank, OtherStack, SameBank, SameGroup, SameScope};
+use SharedCoordinates::{OtherBank, OtherRank, OtherStack, SameBank, SameGroup, SameScope};
 
 /// A row of the table.
 #[derive(Debug, Clone)]
-struct Row {
+struct TimingRow {
     rule: &'static str,
     earlier: &'static [DramOperation],
     later: &'static [DramOperation],
-    shared: Shared,
+    shared: SharedCoordinates,
     clocks: u32,
     /// The row constrains the distance to the last earlier command (1) or to the fourth last one (4).
     back: usize,
@@ -72,10 +72,10 @@ const WRITES_PRE: &[DramOperation] = &[WritePre, MaskedWritePre];
 const PRES: &[DramOperation] = &[Pre, PreAll];
 
 /// The table for a preset, row by row.
-fn table(preset: &DramPreset) -> Vec<Row> {
+fn table(preset: &DramPreset) -> Vec<TimingRow> {
     let t = &preset.timing;
     let write_end = t.cwl + t.bl;
-    let row = |rule, earlier, later, shared, clocks| Row { rule, earlier, later, shared, clocks, back: 1 };
+    let row = |rule, earlier, later, shared, clocks| TimingRow { rule, earlier, later, shared, clocks, back: 1 };
     let counted: &'static [DramOperation] =
         if preset.standard == DramStandard::Hbm { &[Act, RefreshBank] } else { &[Act] };
     let mut rows = vec![
@@ -90,7 +90,7 @@ fn table(preset: &DramPreset) -> Vec<Row> {
         row("MEM-TIM-08", READS, READS, OtherStack, t.ccd_stack),
         row("MEM-TIM-13", &[Act], &[Act], SameScope, t.rrd_s),
         row("MEM-TIM-14", &[Act], &[Act], SameGroup, t.rrd_l),
-        Row { rule: "MEM-TIM-15", earlier: counted, later: counted, shared: SameScope, clocks: t.faw, back: 4 },
+        TimingRow { rule: "MEM-TIM-15", earlier: counted, later: counted, shared: SameScope, clocks: t.faw, back: 4 },
         row("MEM-TIM-16", &[Act], &[Act], SameBank, t.rc),
         row("MEM-TIM-17", &[Act], READS, SameBank, t.rcd_read),
         row("MEM-TIM-18", &[Act], WRITES, SameBank, t.rcd_write),
@@ -139,10 +139,10 @@ fn table(preset: &DramPreset) -> Vec<Row> {
 }
 
 /// Key by which a row distinguishes places: rank, and group or bank, or neither.
-type Key = (u32, u32, u32);
+type ScopeKey = (u32, u32, u32);
 
 /// The last commands of the earlier set of a row, by place.
-type Seen = OrderedMap<Key, VecDeque<u64>>;
+type EarlierCommands = OrderedMap<ScopeKey, VecDeque<u64>>;
 
 /// The monitor's state of a bank.
 #[derive(Debug, Clone, Copy, Default)]
@@ -161,19 +161,19 @@ struct ChannelView {
     /// Clock of the last command.
     last: u64,
     /// Earlier commands, for each row of the table.
-    seen: Vec<Seen>,
+    seen: Vec<EarlierCommands>,
     /// For each command bus, the clock at which it is free and the last operation that it carried.
     buses: [Option<(u64, DramOperation)>; 2],
     /// By scope of the data bus: end of the last burst.
     data: OrderedMap<u32, u64>,
-    banks: OrderedMap<Key, BankView>,
+    banks: OrderedMap<ScopeKey, BankView>,
 }
 
 /// Judges one trace.
 #[derive(Debug, Clone)]
 pub struct DramMonitor {
     preset: DramPreset,
-    rows: Vec<Row>,
+    rows: Vec<TimingRow>,
     /// Whether missing refreshes break a rule.
     wants_refresh: bool,
     channels: OrderedMap<u32, ChannelView>,
@@ -241,7 +241,7 @@ impl DramMonitor {
         let rows = self.rows.len();
         let new = || ChannelView {
             last: 0,
-            seen: vec![Seen::new(); rows],
+            seen: vec![EarlierCommands::new(); rows],
             buses: [None; 2],
             data: OrderedMap::new(),
             banks: OrderedMap::new(),
@@ -288,7 +288,7 @@ impl DramMonitor {
     }
 
     /// Keys of a command in a row of the table: a refresh of several banks, or of a rank, has one key for each.
-    fn keys(&self, shared: Shared, command: &DramCommand) -> Vec<Key> {
+    fn keys(&self, shared: SharedCoordinates, command: &DramCommand) -> Vec<ScopeKey> {
         let (o, place) = (&self.preset.organisation, &command.place);
         match shared {
             SameScope | OtherRank => vec![(place.rank, 0, 0)],
@@ -321,7 +321,7 @@ impl DramMonitor {
             }
             let keys = self.keys(row.shared, command);
             if is_later {
-                let is_other = |key: &Key| match row.shared {
+                let is_other = |key: &ScopeKey| match row.shared {
                     OtherRank => key.0 != command.place.rank,
                     OtherStack => key.0 == command.place.rank && key.1 != keys[0].1,
                     OtherBank => key.0 == command.place.rank && !keys.contains(key),
@@ -360,7 +360,7 @@ impl DramMonitor {
     fn state(&mut self, channel: &mut ChannelView, command: &DramCommand) {
         let DramCommand { operation, place, .. } = *command;
         let key = (place.rank, place.group, place.bank);
-        let open = |channel: &ChannelView, key: &Key| channel.banks.get(key).and_then(|bank| bank.open);
+        let open = |channel: &ChannelView, key: &ScopeKey| channel.banks.get(key).and_then(|bank| bank.open);
         let row = |row: Option<u32>| row.map_or("a closed bank".to_owned(), |row| format!("row {row} open"));
         let now = open(channel, &key);
         match operation {
@@ -375,7 +375,7 @@ impl DramMonitor {
                 channel.banks.iter_mut().filter(|(key, _)| key.0 == place.rank).for_each(|(_, bank)| bank.open = None);
             }
             RefreshAll => {
-                let is_open = |(key, bank): (&Key, &BankView)| key.0 == place.rank && bank.open.is_some();
+                let is_open = |(key, bank): (&ScopeKey, &BankView)| key.0 == place.rank && bank.open.is_some();
                 if let Some((_, bank)) = channel.banks.iter().find(|(key, bank)| is_open((key, bank))) {
                     let found = format!("{operation} with {}", row(bank.open));
                     self.find("MEM-STA-03", command, found, "every bank closed".into());
@@ -448,7 +448,7 @@ impl DramMonitor {
     }
 
     /// Whether a bank has waited too long at a clock: in a window of n intervals there are at least n - 5 refreshes.
-    fn late(&mut self, view: &BankView, command: &DramCommand, clock: u64, (rank, group, bank): Key) {
+    fn late(&mut self, view: &BankView, command: &DramCommand, clock: u64, (rank, group, bank): ScopeKey) {
         let refi = u64::from(self.preset.timing.refi);
         let waited = i128::from(clock) - i128::from(view.refreshed * refi / 2) - view.ahead;
         // The window may begin right after a refresh and end right before this one.

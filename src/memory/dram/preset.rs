@@ -161,46 +161,46 @@ pub struct DramPreset {
 
 /// Columns of the tables.
 const COLUMNS: usize = 10;
-type Row = [u32; COLUMNS];
+type PresetRow = [u32; COLUMNS];
 
 // Order of the columns: DDR4-3200AA, DDR5-4800B, 5600B, 6400B, LPDDR5-6400, LPDDR5X-8533, HBM2E-3200, HBM3-6400,
 // HBM3E-8000, HBM3E-9600. Source of every row: memory §2.2; "-" of the sheet is 0 here.
-const TCK_FS: Row = [625_000, 416_667, 357_143, 312_500, 1_250_000, 937_500, 625_000, 625_000, 500_000, 416_667];
-const BL: Row = [4, 8, 8, 8, 2, 2, 2, 2, 2, 2];
+const TCK_FS: PresetRow = [625_000, 416_667, 357_143, 312_500, 1_250_000, 937_500, 625_000, 625_000, 500_000, 416_667];
+const BL: PresetRow = [4, 8, 8, 8, 2, 2, 2, 2, 2, 2];
 /// The second figure of LPDDR5 in row BL: a burst takes four clocks in one bank group (memory §3, T07).
-const BL_ARRAY: Row = [4, 8, 8, 8, 4, 4, 2, 2, 2, 2];
-const CL: Row = [22, 40, 46, 52, 17, 23, 28, 20, 25, 30];
-const CWL: Row = [16, 38, 44, 50, 9, 12, 12, 10, 13, 15];
-const RCD_READ: Row = [22, 39, 45, 52, 15, 20, 20, 31, 39, 47];
-const RCD_WRITE: Row = [22, 39, 45, 52, 15, 20, 10, 15, 19, 23];
-const RP: Row = [22, 39, 45, 52, 15, 20, 23, 26, 33, 39];
-const RP_ALL: Row = [22, 39, 45, 52, 17, 23, 23, 26, 33, 39];
-const RAS: Row = [52, 77, 90, 103, 34, 45, 45, 45, 57, 68];
-const RC: Row = [74, 116, 135, 155, 49, 65, 68, 71, 90, 107];
-const RRD_S: Row = [4, 8, 8, 8, 4, 6, 7, 4, 5, 6];
-const RRD_L: Row = [8, 12, 14, 16, 4, 6, 10, 5, 7, 8];
-const FAW: Row = [34, 32, 32, 32, 16, 22, 26, 24, 30, 36];
-const CCD_S: Row = [4, 8, 8, 8, 2, 2, 2, 2, 2, 2];
-const CCD_L: Row = [8, 12, 14, 16, 4, 4, 4, 4, 5, 6];
-const CCD_S_WR: Row = [4, 8, 8, 8, 2, 2, 2, 2, 2, 2];
-const CCD_L_WR: Row = [8, 24, 28, 32, 4, 4, 4, 4, 5, 6];
+const BL_ARRAY: PresetRow = [4, 8, 8, 8, 4, 4, 2, 2, 2, 2];
+const CL: PresetRow = [22, 40, 46, 52, 17, 23, 28, 20, 25, 30];
+const CWL: PresetRow = [16, 38, 44, 50, 9, 12, 12, 10, 13, 15];
+const RCD_READ: PresetRow = [22, 39, 45, 52, 15, 20, 20, 31, 39, 47];
+const RCD_WRITE: PresetRow = [22, 39, 45, 52, 15, 20, 10, 15, 19, 23];
+const RP: PresetRow = [22, 39, 45, 52, 15, 20, 23, 26, 33, 39];
+const RP_ALL: PresetRow = [22, 39, 45, 52, 17, 23, 23, 26, 33, 39];
+const RAS: PresetRow = [52, 77, 90, 103, 34, 45, 45, 45, 57, 68];
+const RC: PresetRow = [74, 116, 135, 155, 49, 65, 68, 71, 90, 107];
+const RRD_S: PresetRow = [4, 8, 8, 8, 4, 6, 7, 4, 5, 6];
+const RRD_L: PresetRow = [8, 12, 14, 16, 4, 6, 10, 5, 7, 8];
+const FAW: PresetRow = [34, 32, 32, 32, 16, 22, 26, 24, 30, 36];
+const CCD_S: PresetRow = [4, 8, 8, 8, 2, 2, 2, 2, 2, 2];
+const CCD_L: PresetRow = [8, 12, 14, 16, 4, 4, 4, 4, 5, 6];
+const CCD_S_WR: PresetRow = [4, 8, 8, 8, 2, 2, 2, 2, 2, 2];
+const CCD_L_WR: PresetRow = [8, 24, 28, 32, 4, 4, 4, 4, 5, 6];
 /// memory §2.3: 48, 56, 64 where a die has to read its code word first.
-const CCD_L_WR_MASKED: Row = [8, 48, 56, 64, 4, 4, 4, 4, 5, 6];
-const CCD_STACK: Row = [0, 0, 0, 0, 0, 0, 3, 3, 3, 3];
-const WR: Row = [24, 72, 84, 96, 28, 37, 23, 33, 42, 50];
-const WTR_S: Row = [4, 6, 7, 8, 5, 7, 7, 7, 9, 11];
-const WTR_L: Row = [12, 24, 28, 32, 10, 13, 15, 10, 13, 15];
-const RTP: Row = [12, 18, 21, 24, 8, 11, 8, 9, 12, 14];
-const RTW: Row = [12, 14, 16, 16, 12, 15, 20, 17, 20, 24];
-const PPD: Row = [1, 2, 2, 2, 2, 2, 1, 2, 2, 2];
-const CS: Row = [2, 2, 2, 2, 2, 2, 0, 0, 0, 0];
-const RFC_ALL: Row = [560, 708, 826, 944, 224, 299, 720, 560, 800, 960];
-const RFC_BANK: Row = [0, 312, 364, 416, 112, 150, 320, 320, 400, 480];
-const REFRESH_TO_ACT: Row = [0, 72, 84, 96, 6, 8, 13, 13, 16, 20];
-const REFRESH_TO_REFRESH: Row = [0, 312, 364, 416, 72, 96, 13, 13, 16, 20];
-const REFI: Row = [12_480, 9360, 10_920, 12_480, 3125, 4166, 6240, 6240, 7800, 9360];
-const ACT_CLOCKS: Row = [1, 2, 2, 2, 2, 2, 2, 2, 2, 2];
-const COLUMN_CLOCKS: Row = [1, 2, 2, 2, 1, 1, 1, 1, 1, 1];
+const CCD_L_WR_MASKED: PresetRow = [8, 48, 56, 64, 4, 4, 4, 4, 5, 6];
+const CCD_STACK: PresetRow = [0, 0, 0, 0, 0, 0, 3, 3, 3, 3];
+const WR: PresetRow = [24, 72, 84, 96, 28, 37, 23, 33, 42, 50];
+const WTR_S: PresetRow = [4, 6, 7, 8, 5, 7, 7, 7, 9, 11];
+const WTR_L: PresetRow = [12, 24, 28, 32, 10, 13, 15, 10, 13, 15];
+const RTP: PresetRow = [12, 18, 21, 24, 8, 11, 8, 9, 12, 14];
+const RTW: PresetRow = [12, 14, 16, 16, 12, 15, 20, 17, 20, 24];
+const PPD: PresetRow = [1, 2, 2, 2, 2, 2, 1, 2, 2, 2];
+const CS: PresetRow = [2, 2, 2, 2, 2, 2, 0, 0, 0, 0];
+const RFC_ALL: PresetRow = [560, 708, 826, 944, 224, 299, 720, 560, 800, 960];
+const RFC_BANK: PresetRow = [0, 312, 364, 416, 112, 150, 320, 320, 400, 480];
+const REFRESH_TO_ACT: PresetRow = [0, 72, 84, 96, 6, 8, 13, 13, 16, 20];
+const REFRESH_TO_REFRESH: PresetRow = [0, 312, 364, 416, 72, 96, 13, 13, 16, 20];
+const REFI: PresetRow = [12_480, 9360, 10_920, 12_480, 3125, 4166, 6240, 6240, 7800, 9360];
+const ACT_CLOCKS: PresetRow = [1, 2, 2, 2, 2, 2, 2, 2, 2, 2];
+const COLUMN_CLOCKS: PresetRow = [1, 2, 2, 2, 1, 1, 1, 1, 1, 1];
 
 const fn timing(column: usize) -> DramTiming {
     DramTiming {

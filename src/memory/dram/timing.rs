@@ -33,7 +33,7 @@ struct Bank {
 
 /// Earliest clocks of a bank group.
 #[derive(Debug, Clone, Copy, Default)]
-struct Group {
+struct BankGroupTiming {
     act: u64,
     read: u64,
     write: u64,
@@ -42,7 +42,7 @@ struct Group {
 
 /// Earliest clocks of a rank or pseudo-channel.
 #[derive(Debug, Clone, Default)]
-struct Scope {
+struct RankTiming {
     act: u64,
     read: u64,
     write: u64,
@@ -50,7 +50,7 @@ struct Scope {
     refresh_all: u64,
     refresh_bank: u64,
     banks: Vec<Bank>,
-    groups: Vec<Group>,
+    groups: Vec<BankGroupTiming>,
     /// Earliest read of each stack.
     stack_reads: Vec<u64>,
     /// Clocks of the last four activates; per-bank refreshes count where the standard says so.
@@ -61,7 +61,7 @@ struct Scope {
 #[derive(Debug, Clone)]
 pub struct DramTimingState {
     preset: DramPreset,
-    scopes: Vec<Scope>,
+    scopes: Vec<RankTiming>,
     row_bus: u64,
     column_bus: u64,
 }
@@ -70,11 +70,11 @@ impl DramTimingState {
     /// A channel at rest.
     pub fn new(preset: &DramPreset) -> DramTimingState {
         let o = &preset.organisation;
-        let scope = Scope {
+        let scope = RankTiming {
             banks: vec![Bank::default(); o.banks_of_scope() as usize],
-            groups: vec![Group::default(); o.groups() as usize],
+            groups: vec![BankGroupTiming::default(); o.groups() as usize],
             stack_reads: vec![0; o.stacks as usize],
-            ..Scope::default()
+            ..RankTiming::default()
         };
         DramTimingState { preset: *preset, scopes: vec![scope; o.scopes() as usize], row_bus: 0, column_bus: 0 }
     }
@@ -133,7 +133,7 @@ impl DramTimingState {
     }
 
     /// The clock at which the fourth last activate leaves the window.
-    fn window_end(&self, scope: &Scope) -> u64 {
+    fn window_end(&self, scope: &RankTiming) -> u64 {
         match scope.window.len() {
             4 => scope.window[0] + u64::from(self.preset.timing.faw),
             _ => 0,
@@ -190,7 +190,7 @@ impl DramTimingState {
             | DramOperation::MaskedWritePre => self.write(place, clock),
             DramOperation::RefreshAll => {
                 let scope = &mut self.scopes[place.rank as usize];
-                let Scope { act, pre, refresh_all, refresh_bank, .. } = scope;
+                let RankTiming { act, pre, refresh_all, refresh_bank, .. } = scope;
                 [act, pre, refresh_all, refresh_bank]
                     .into_iter()
                     .for_each(|earliest| raise(earliest, after(t.rfc_all)));

@@ -31,7 +31,7 @@ pub struct FlashCounts {
 
 /// What a die does, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
+enum DieOperation {
     Read(u64),
     Program,
     Erase,
@@ -48,20 +48,20 @@ enum Page {
 
 #[derive(Debug, Clone, Default)]
 struct Die {
-    waiting: VecDeque<Operation>,
-    busy: Option<Operation>,
+    waiting: VecDeque<DieOperation>,
+    busy: Option<DieOperation>,
     programs: u64,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Channel {
+struct FlashChannel {
     waiting: VecDeque<Page>,
     busy: Option<Page>,
 }
 
 /// Who has something to do at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FlashPlace {
     Die(usize),
     Channel(usize),
 }
@@ -71,9 +71,9 @@ enum Place {
 pub struct FlashArray {
     preset: FlashPreset,
     dies: Vec<Die>,
-    channels: Vec<Channel>,
+    channels: Vec<FlashChannel>,
     /// Ends of what runs, by time and by number.
-    events: OrderedMap<(u64, u64), Place>,
+    events: OrderedMap<(u64, u64), FlashPlace>,
     next_event: u64,
     counts: FlashCounts,
     /// Tokens of reads that have ended, with their times \[fs\].
@@ -87,7 +87,7 @@ impl FlashArray {
         FlashArray {
             preset: *preset,
             dies: vec![Die::default(); dies],
-            channels: vec![Channel::default(); preset.channels as usize],
+            channels: vec![FlashChannel::default(); preset.channels as usize],
             events: OrderedMap::new(),
             next_event: 0,
             counts: FlashCounts::default(),
@@ -123,7 +123,7 @@ impl FlashArray {
     /// Begins to read a page at a time \[fs\] up to which it was advanced.
     pub fn read(&mut self, now_fs: u64, page: u64, token: u64) {
         let die = self.die(page);
-        self.dies[die].waiting.push_back(Operation::Read(token));
+        self.dies[die].waiting.push_back(DieOperation::Read(token));
         self.start_die(die, now_fs);
     }
 
@@ -143,8 +143,8 @@ impl FlashArray {
             self.events.remove(&key);
             let (at, _) = key;
             match place {
-                Place::Die(die) => self.end_die(die, at),
-                Place::Channel(channel) => self.end_channel(channel, at),
+                FlashPlace::Die(die) => self.end_die(die, at),
+                FlashPlace::Channel(channel) => self.end_channel(channel, at),
             }
         }
     }
@@ -159,7 +159,7 @@ impl FlashArray {
         self.events.first_key_value().map(|((at, _), _)| *at)
     }
 
-    fn at(&mut self, time: u64, place: Place) {
+    fn at(&mut self, time: u64, place: FlashPlace) {
         self.events.insert((time, self.next_event), place);
         self.next_event += 1;
     }
@@ -172,29 +172,29 @@ impl FlashArray {
         die.busy = die.waiting.pop_front();
         let Some(operation) = die.busy else { return };
         let (time, count) = match operation {
-            Operation::Read(_) => (self.preset.read_fs, &mut self.counts.reads),
-            Operation::Program => (self.preset.program_fs, &mut self.counts.programs),
-            Operation::Erase => (self.preset.erase_fs, &mut self.counts.erases),
+            DieOperation::Read(_) => (self.preset.read_fs, &mut self.counts.reads),
+            DieOperation::Program => (self.preset.program_fs, &mut self.counts.programs),
+            DieOperation::Erase => (self.preset.erase_fs, &mut self.counts.erases),
         };
         *count += 1;
-        self.at(now + time, Place::Die(n));
+        self.at(now + time, FlashPlace::Die(n));
     }
 
     fn end_die(&mut self, n: usize, now: u64) {
         let die = &mut self.dies[n];
         match die.busy.take() {
-            Some(Operation::Read(token)) => {
+            Some(DieOperation::Read(token)) => {
                 let channel = self.channel(n);
                 self.channels[channel].waiting.push_back(Page::Out(token));
                 self.start_channel(channel, now);
             }
-            Some(Operation::Program) => {
+            Some(DieOperation::Program) => {
                 die.programs += 1;
                 if die.programs.is_multiple_of(PROGRAMS_PER_ERASE) {
-                    die.waiting.push_front(Operation::Erase);
+                    die.waiting.push_front(DieOperation::Erase);
                 }
             }
-            Some(Operation::Erase) | None => {}
+            Some(DieOperation::Erase) | None => {}
         }
         self.start_die(n, now);
     }
@@ -206,7 +206,7 @@ impl FlashArray {
         }
         channel.busy = channel.waiting.pop_front();
         if channel.busy.is_some() {
-            self.at(now + Self::channel_fs(&self.preset), Place::Channel(n));
+            self.at(now + Self::channel_fs(&self.preset), FlashPlace::Channel(n));
         }
     }
 
@@ -214,7 +214,7 @@ impl FlashArray {
         match self.channels[n].busy.take() {
             Some(Page::Out(token)) => self.finished.push((token, now)),
             Some(Page::In(die)) => {
-                self.dies[die].waiting.push_back(Operation::Program);
+                self.dies[die].waiting.push_back(DieOperation::Program);
                 self.start_die(die, now);
             }
             None => {}

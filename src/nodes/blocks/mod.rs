@@ -138,7 +138,7 @@ impl ForeignOperation {
 
 /// How a request at a control address is answered.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum ReplyForm {
+pub(crate) enum ControlReply {
     /// Over a port of UALink.
     Ualink(usize, TlReq),
     /// Over a link of NVLink; a posted request has no answer.
@@ -159,7 +159,7 @@ pub struct ForeignRequest {
     /// The transaction in traces.
     pub id: u64,
     /// How it is answered.
-    pub(crate) reply: ReplyForm,
+    pub(crate) reply: ControlReply,
 }
 
 /// A node, as its user has it.

@@ -9,11 +9,11 @@
 //! A walk: four lines of which the second is poisoned are read. RSP_DATA comes with poison, so four READs of a line follow, each with a tag of
 //! its own; each brings the mark of its line; with the last one the read is over.
 
-use super::nvlink_packets::{Held, LINE, OnWay, Packet, PacketForm, Packets, lines_of};
+use super::nvlink_packets::{BlockPacket, Held, LINE, OnWay, PacketForm, Packets, lines_of};
 use super::open::{OpenBlock, OpenBlocks};
 use super::{
     BLOCK_BYTES, BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest,
-    ForeignOperation, ForeignRequest, MarkedLine, NodeAccess, ReplyForm,
+    ControlReply, ForeignOperation, ForeignRequest, MarkedLine, NodeAccess,
 };
 use crate::nvlink::completer::{NVLINK_ANSWERS, NvlCompleter, REFUSED};
 use crate::nvlink::gpu::{LinkEnds, request_handle};
@@ -131,7 +131,7 @@ impl NvlinkBlocks {
         while let Some(packets) = self.packets.get_mut(&request)
             && !packets.left.is_empty()
             && let Some(tag) = free.take().or_else(|| self.open.take_tag())
-            && let Some(Packet { first, lines, message }) = packets.left.pop_front()
+            && let Some(BlockPacket { first, lines, message }) = packets.left.pop_front()
         {
             packets.on_way += 1;
             self.on_way.insert(tag, OnWay { request, first, lines });
@@ -171,7 +171,7 @@ impl NvlinkBlocks {
                 *slot = Some(line);
             }
         }
-        let again: Vec<Packet> = match is_asked_again && open.refused.is_none() {
+        let again: Vec<BlockPacket> = match is_asked_again && open.refused.is_none() {
             true => (0..lines).map(|n| self.form.read(to, first + n, 1)).collect(),
             false => Vec::new(),
         };
@@ -226,7 +226,7 @@ impl NvlinkBlocks {
             (op, _) => ForeignOperation::Other(format!("{op:?} of {bytes} bytes")),
         };
         let (source, lines) = (message.rid, bytes.div_ceil(LINE));
-        ForeignRequest { source, operation, address, lines, id, reply: ReplyForm::Nvlink(link, Box::new(message)) }
+        ForeignRequest { source, operation, address, lines, id, reply: ControlReply::Nvlink(link, Box::new(message)) }
     }
 }
 
@@ -288,7 +288,7 @@ impl BlockNode for NvlinkBlocks {
             *self.long_reads.entry(block_of(to)).or_default() += 1;
         }
         self.open.begin(tag, open);
-        let Some(Packet { first, lines, message }) = left.pop_front() else { return Some(tag) };
+        let Some(BlockPacket { first, lines, message }) = left.pop_front() else { return Some(tag) };
         self.on_way.insert(tag, OnWay { request: tag, first, lines });
         self.packets.insert(tag, Packets { left, on_way: 1 });
         let message = NvlMessage { tag, ..message };
@@ -308,7 +308,7 @@ impl BlockNode for NvlinkBlocks {
         let BlockRequest { to, lines, parent, .. } = request;
         let link = self.group.link_of(to.address);
         // Lines of bulk have no poison, so there is one packet.
-        for Packet { message, .. } in self.form.writes(Op::WRITE_POSTED, to, &lines) {
+        for BlockPacket { message, .. } in self.form.writes(Op::WRITE_POSTED, to, &lines) {
             let message = NvlMessage { tag: self.group.post(to.node, link), ..message };
             let id = tap.new_id();
             tap.named(self.named(&message), at, RecordKind::Begin, id, parent, || body_of(&message));
@@ -413,7 +413,7 @@ impl BlockNode for NvlinkBlocks {
     }
 
     fn reply(&mut self, at: Stamp, to: &ForeignRequest, lines: Vec<MarkedLine>) {
-        let ReplyForm::Nvlink(link, message) = &to.reply else { return };
+        let ControlReply::Nvlink(link, message) = &to.reply else { return };
         let (op, data) = match message.op {
             Op::READ => {
                 let bytes = lines.iter().flat_map(|(line, _)| *line);

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 pub(super) const LINE: usize = LINE_BYTES as usize;
 
 /// A packet of a request without a tag: some of its lines.
-pub(super) struct Packet {
+pub(super) struct BlockPacket {
     /// The first of them.
     pub(super) first: usize,
     pub(super) lines: usize,
@@ -34,7 +34,7 @@ pub(super) struct OnWay {
 #[derive(Default)]
 pub(super) struct Packets {
     /// Without a tag so far.
-    pub(super) left: VecDeque<Packet>,
+    pub(super) left: VecDeque<BlockPacket>,
     /// Not answered.
     pub(super) on_way: usize,
 }
@@ -67,22 +67,22 @@ impl PacketForm {
     }
 
     /// A read of so many lines from one on.
-    pub(super) fn read(&self, to: BlockAddress, first: usize, lines: usize) -> Packet {
+    pub(super) fn read(&self, to: BlockAddress, first: usize, lines: usize) -> BlockPacket {
         let at = BlockAddress { address: to.address + LINE_BYTES * first as u64, ..to };
         // Units of 16 bytes less one.
         let size = (lines * LINE / 16 - 1) as u8;
-        Packet { first, lines, message: NvlMessage { size, ..self.message(Op::READ, at) } }
+        BlockPacket { first, lines, message: NvlMessage { size, ..self.message(Op::READ, at) } }
     }
 
     /// Writes of all lines, a packet for each run of lines with the same mark.
-    pub(super) fn writes(&self, op: Op, to: BlockAddress, lines: &[MarkedLine]) -> VecDeque<Packet> {
+    pub(super) fn writes(&self, op: Op, to: BlockAddress, lines: &[MarkedLine]) -> VecDeque<BlockPacket> {
         let mut first = 0;
         let runs = lines.chunk_by(|a, b| a.1 == b.1);
         let packet = |run: &[MarkedLine]| {
             let at = BlockAddress { address: to.address + LINE_BYTES * first as u64, ..to };
             let (data, ep) = (run.iter().flat_map(|(line, _)| *line).collect(), run[0].1);
             let message = NvlMessage { data, ep, ..self.message(op, at) };
-            let packet = Packet { first, lines: run.len(), message };
+            let packet = BlockPacket { first, lines: run.len(), message };
             first += run.len();
             packet
         };

@@ -8,8 +8,8 @@
 
 use super::open::{OpenBlock, OpenBlocks};
 use super::{
-    BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest, ForeignOperation,
-    ForeignRequest, MarkedLine, NodeAccess, ReplyForm,
+    BlockAddress, BlockEnd, BlockEvent, BlockFinding, BlockNode, BlockNodeConfig, BlockRequest, ControlReply,
+    ForeignOperation, ForeignRequest, MarkedLine, NodeAccess,
 };
 use crate::ualink::accelerator::AcceleratorPortEnds;
 use crate::ualink::completer::{Responses, UalDelayedAnswer, answers, apply, global};
@@ -166,7 +166,7 @@ impl UalinkBlocks {
             (cmd, _) => ForeignOperation::Other(format!("{cmd:?} of {} doublewords", u16::from(req.len) + 1)),
         };
         let (source, address) = (req.src, req.address);
-        ForeignRequest { source, operation, address, lines, id, reply: ReplyForm::Ualink(port, *req) }
+        ForeignRequest { source, operation, address, lines, id, reply: ControlReply::Ualink(port, *req) }
     }
 }
 
@@ -307,7 +307,7 @@ impl BlockNode for UalinkBlocks {
     }
 
     fn reply(&mut self, at: Stamp, to: &ForeignRequest, lines: Vec<MarkedLine>) {
-        if let ReplyForm::Ualink(port, req) = &to.reply {
+        if let ControlReply::Ualink(port, req) = &to.reply {
             let read = if req.cmd == ReqCmd::Read { lines.into() } else { Read::nothing() };
             self.answer(*port, req, read, to.id, at);
         }

@@ -156,7 +156,7 @@ pub struct HostChannels {
 }
 
 /// What the core knows of a request whose answer has not come.
-struct Asked {
+struct CoreRequest {
     to: Destination,
     bytes: u64,
     since: Time,
@@ -194,7 +194,7 @@ pub struct Host {
     tried: Option<Tried>,
     /// Cycle and schedule of the access before.
     before: Option<(u64, u64)>,
-    agent: HdmHHost<Asked>,
+    agent: HdmHHost<CoreRequest>,
     /// What each memory holds once every write under way is done, by its own addresses.
     expected: Vec<Store>,
     rng: Rng,
@@ -279,7 +279,7 @@ impl Host {
         if let (true, Some(errors)) = (is_unmapped, &mut self.mine.errors) {
             errors.not_decoded += 1;
         }
-        let Asked { to, bytes, since, since_cycle, id, ends, enables } = request.note;
+        let CoreRequest { to, bytes, since, since_cycle, id, ends, enables } = request.note;
         self.heed(to.target, message, at.cycle);
         self.tap.record(at, RecordKind::End, id, 0, || shown(message, form));
         if ends != 0 {
@@ -370,8 +370,9 @@ impl Host {
     /// Ends the requests whose time is over; the cycle in which the next one's is.
     fn time_out(&mut self, cx: &mut Cx, at: Stamp) -> Option<u64> {
         let timeout = self.config.timeout_cycles?;
-        let over =
-            |(tag, request): (u16, &OpenAccess<Asked>)| (request.note.since_cycle + timeout <= at.cycle).then_some(tag);
+        let over = |(tag, request): (u16, &OpenAccess<CoreRequest>)| {
+            (request.note.since_cycle + timeout <= at.cycle).then_some(tag)
+        };
         let tags: Vec<u16> = self.agent.open().filter_map(over).collect();
         for tag in tags {
             let Some(port) = self.give_up(tag, "timed_out", at) else { continue };
@@ -569,9 +570,9 @@ impl Host {
     }
 
     /// What to know of a request to a line with which an access ends, of its bytes and of those that it writes.
-    fn asked(&mut self, line: u64, (bytes, enables): (u64, u64), ends: u64, cx: &Cx, at: Stamp) -> Asked {
+    fn asked(&mut self, line: u64, (bytes, enables): (u64, u64), ends: u64, cx: &Cx, at: Stamp) -> CoreRequest {
         let to = destination(&self.config.routes, line);
-        Asked { to, bytes, since: cx.now(), since_cycle: at.cycle, id: self.tap.new_id(), ends, enables }
+        CoreRequest { to, bytes, since: cx.now(), since_cycle: at.cycle, id: self.tap.new_id(), ends, enables }
     }
 
     fn send(

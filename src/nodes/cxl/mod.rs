@@ -10,7 +10,6 @@ pub mod host;
 pub mod isolation;
 pub mod isolation_registers;
 pub mod memory;
-pub mod outside;
 pub mod pool;
 
 use scalepool_memory::store::Background;

@@ -55,7 +55,7 @@ pub enum ProgramFileError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with the fields of a packet")]
-struct Line {
+struct ProgramLine {
     id: u64,
     #[serde(default)]
     time_ns: f64,
@@ -68,7 +68,7 @@ struct Line {
     after: Vec<u64>,
 }
 
-impl Line {
+impl ProgramLine {
     fn packet(self, flit_bytes: u32) -> Result<ProgramPacket, String> {
         if !(0.0..=LATEST_NS).contains(&self.time_ns) {
             return Err(format!("found a time_ns of {}, expected 0 to {LATEST_NS}", self.time_ns));
@@ -128,7 +128,7 @@ fn read_lines(
         if packets.len() == MOST_PACKETS {
             return Err(ProgramFileError::Program { path: path.into(), error: PacketProgramError::Length });
         }
-        let read: Line = serde_json::from_slice(content).map_err(|error| {
+        let read: ProgramLine = serde_json::from_slice(content).map_err(|error| {
             // The place within the line; the line is named already.
             let text = error.to_string().replace(" at line 1 column ", " at column ");
             wrong(format!(

@@ -79,7 +79,7 @@ impl ExchangeConfig {
 
 /// What is done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum ExchangePhase {
     /// All others have read what the lines held before.
     AwaitReaders,
     StoreVector,
@@ -111,7 +111,7 @@ pub struct ExchangeCore {
     config: ExchangeConfig,
     /// The collective that goes on, from 0.
     collective: u64,
-    phase: Phase,
+    phase: ExchangePhase,
     has_begun: bool,
     /// Accesses that have not begun: line, and what is stored.
     queue: VecDeque<(LineAddr, Option<CacheLine>)>,
@@ -142,7 +142,7 @@ impl ExchangeCore {
         ExchangeCore {
             config,
             collective: 0,
-            phase: Phase::AwaitReaders,
+            phase: ExchangePhase::AwaitReaders,
             has_begun: false,
             queue: VecDeque::new(),
             open: Vec::new(),
@@ -165,8 +165,8 @@ impl ExchangeCore {
     }
 
     /// The phases of this accelerator, in their order.
-    fn phases(&self) -> &'static [Phase] {
-        use Phase::*;
+    fn phases(&self) -> &'static [ExchangePhase] {
+        use ExchangePhase::*;
         match (self.config.task.kind, self.config.own) {
             (CollectiveKind::AllReduce, _) => &[
                 AwaitReaders,
@@ -205,30 +205,30 @@ impl ExchangeCore {
     }
 
     /// Queues the accesses of a phase.
-    fn begin(&mut self, phase: Phase) {
+    fn begin(&mut self, phase: ExchangePhase) {
         let (config, own, collective) = (self.config, self.own(), self.collective);
         let members = config.task.members;
         let await_flags = |flag: Flag| config.others().map(|member| ExchangeConfig::flag(member, flag)).collect();
         match phase {
-            Phase::AwaitReaders => self.awaited = await_flags(Flag::Read),
-            Phase::AwaitSums => self.awaited = await_flags(Flag::Summed),
-            Phase::AwaitVectors if config.task.kind == CollectiveKind::Broadcast => {
+            ExchangePhase::AwaitReaders => self.awaited = await_flags(Flag::Read),
+            ExchangePhase::AwaitSums => self.awaited = await_flags(Flag::Summed),
+            ExchangePhase::AwaitVectors if config.task.kind == CollectiveKind::Broadcast => {
                 self.awaited = vec![ExchangeConfig::flag(0, Flag::Stored)];
             }
-            Phase::AwaitVectors => self.awaited = await_flags(Flag::Stored),
-            Phase::StoreVector => {
+            ExchangePhase::AwaitVectors => self.awaited = await_flags(Flag::Stored),
+            ExchangePhase::StoreVector => {
                 for chunk in 0..members {
                     let bytes = config.task.own(collective, own, chunk);
                     self.store_chunk(&bytes, |n| config.of_vector(own, chunk, n));
                 }
             }
-            Phase::LoadVectors if config.task.kind == CollectiveKind::Broadcast => {
+            ExchangePhase::LoadVectors if config.task.kind == CollectiveKind::Broadcast => {
                 (0..members).for_each(|chunk| self.load_chunk(|n| config.of_vector(0, chunk, n)));
             }
-            Phase::LoadVectors => {
+            ExchangePhase::LoadVectors => {
                 config.others().for_each(|member| self.load_chunk(|n| config.of_vector(member, own, n)));
             }
-            Phase::StoreSum => {
+            ExchangePhase::StoreSum => {
                 let of = |member: usize| match member == own {
                     true => config.task.own(collective, own, own),
                     false => self.loaded(|n| config.of_vector(member, own, n)),
@@ -238,10 +238,10 @@ impl ExchangeCore {
                 self.compare(own, &total);
                 self.store_chunk(&total, |n| config.of_sum(own, n));
             }
-            Phase::LoadSums => config.others().for_each(|chunk| self.load_chunk(|n| config.of_sum(chunk, n))),
-            Phase::FlagStored => self.store_flag(Flag::Stored),
-            Phase::FlagSummed => self.store_flag(Flag::Summed),
-            Phase::FlagRead => {
+            ExchangePhase::LoadSums => config.others().for_each(|chunk| self.load_chunk(|n| config.of_sum(chunk, n))),
+            ExchangePhase::FlagStored => self.store_flag(Flag::Stored),
+            ExchangePhase::FlagSummed => self.store_flag(Flag::Summed),
+            ExchangePhase::FlagRead => {
                 match config.task.kind {
                     CollectiveKind::AllReduce => config.others().for_each(|chunk| {
                         let bytes = self.loaded(|n| config.of_sum(chunk, n));
@@ -361,7 +361,7 @@ impl ExchangeCore {
 
     /// Flags that have been loaded and are not old.
     fn sees_flags(&mut self) {
-        let wanted = if self.phase == Phase::AwaitReaders { self.collective } else { self.collective + 1 };
+        let wanted = if self.phase == ExchangePhase::AwaitReaders { self.collective } else { self.collective + 1 };
         let loaded = &mut self.loaded;
         self.awaited.retain(|line| loaded.remove(line).is_none_or(|value| flag_of(&value) < wanted));
     }

@@ -137,7 +137,7 @@ enum BarAccessKind {
     Atomic(TlpAtomic),
 }
 
-struct Open {
+struct RootRequest {
     purpose: Purpose,
     id: u64,
     /// The access that ends with it.
@@ -150,7 +150,7 @@ struct Open {
 
 /// Where the run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum RootPhase {
     Walk,
     Memory,
     Over,
@@ -162,7 +162,7 @@ pub struct Root {
     log: Log,
     /// The access that waits to be sent, and from which cycle on.
     next: Option<(ConfigAccess, u64)>,
-    phase: Phase,
+    phase: RootPhase,
     bars: Vec<std::ops::Range<u64>>,
     accesses_left: u64,
     /// The access that waits to be sent, if it is due: its id and what it waits for.
@@ -172,7 +172,7 @@ pub struct Root {
     drawn: Option<BarAccess>,
     /// What the devices must hold.
     held: HeldBytes,
-    open: OrderedMap<u16, Open>,
+    open: OrderedMap<u16, RootRequest>,
     rng: Rng,
     uio: Option<UioAccesses>,
     /// Completions of what came, which wait for room.
@@ -206,7 +206,7 @@ impl Root {
             config,
             log: Log::default(),
             next: None,
-            phase: Phase::Walk,
+            phase: RootPhase::Walk,
             bars: Vec::new(),
             drawn: None,
             open: OrderedMap::new(),
@@ -243,7 +243,7 @@ impl Root {
                     }
                 }
                 self.mine.found = Some(found);
-                self.phase = Phase::Memory;
+                self.phase = RootPhase::Memory;
                 // A second walk may find what this one did not.
                 if self.bars.is_empty() && self.config.rescan.is_none() {
                     self.accesses_left = 0;
@@ -399,7 +399,8 @@ impl Root {
         self.tap.named(named, at, RecordKind::Begin, id, access, || tlps::body(&bytes, form));
         match purpose {
             Some(purpose) => {
-                let open = Open { purpose, id, access, since: cx.now(), since_cycle: at.cycle, last: Vec::new() };
+                let open =
+                    RootRequest { purpose, id, access, since: cx.now(), since_cycle: at.cycle, last: Vec::new() };
                 self.open.insert(tlp.tag, open);
             }
             None => self.tap.record(at, RecordKind::End, id, 0, || Body::None),
@@ -428,7 +429,7 @@ impl Root {
     fn ask_by_uio(&mut self, cx: &mut Cx, at: Stamp) {
         let Some(uio) = &mut self.uio else { return };
         uio.expire(&mut self.tap, at);
-        while self.phase != Phase::Walk
+        while self.phase != RootPhase::Walk
             && self.tx.has_room(cx, 1)
             && let Some(bytes) = uio.next(cx.now(), &mut self.tap, at)
         {
@@ -526,7 +527,7 @@ impl Root {
         }
         // A write may pass a read on the link, and two requests with a completion each other; where one of them changes bytes of the other
         // it waits.
-        let overlaps = |open: &Open| match &open.purpose {
+        let overlaps = |open: &RootRequest| match &open.purpose {
             Purpose::Read { address: from, expected, is_atomic } => {
                 (kind != BarAccessKind::Read || *is_atomic)
                     && address < from + expected.len() as u64
@@ -607,7 +608,7 @@ impl Root {
             self.drawn = None;
             // Writes that were on their way when the reset came are lost, and devices may get other addresses now.
             self.held.forget_all();
-            (self.phase, self.tried) = (Phase::Walk, None);
+            (self.phase, self.tried) = (RootPhase::Walk, None);
             self.advance(at.cycle);
         }
         true
@@ -640,7 +641,7 @@ impl Root {
 
     /// Everything is found, used and answered, and the agents have met.
     fn is_finished(&self) -> bool {
-        self.phase == Phase::Memory
+        self.phase == RootPhase::Memory
             && self.config.rescan.is_none()
             && self.accesses_left == 0
             && self.open.is_empty()
@@ -673,14 +674,14 @@ impl Module for Root {
         self.answer(cx);
         self.ask_by_uio(cx, at);
         match self.phase {
-            Phase::Walk => self.send_config(cx, at),
-            Phase::Memory => {
+            RootPhase::Walk => self.send_config(cx, at),
+            RootPhase::Memory => {
                 self.memory(cx, at);
-                if self.phase == Phase::Walk {
+                if self.phase == RootPhase::Walk {
                     self.send_config(cx, at);
                 }
             }
-            Phase::Over => {}
+            RootPhase::Over => {}
         }
         for event in self.config.requester.take_events() {
             match event {
@@ -699,7 +700,7 @@ impl Module for Root {
                     self.config.agent.ask(ask, at.cycle);
                     self.speak(cx, at);
                 }
-                None if self.tx.push(cx, IoItem::Done).is_ok() => (self.told, self.phase) = (true, Phase::Over),
+                None if self.tx.push(cx, IoItem::Done).is_ok() => (self.told, self.phase) = (true, RootPhase::Over),
                 None => {}
             }
         }

@@ -80,7 +80,7 @@ struct Drawn {
 }
 
 /// An access whose request is open.
-struct Open {
+struct OpenUio {
     address: u64,
     bytes: u64,
     /// What is written; `None`: it reads.
@@ -102,7 +102,7 @@ pub struct UioAccesses {
     held: HeldBytes,
     left: u64,
     drawn: Option<Drawn>,
-    open: OrderedMap<u16, Open>,
+    open: OrderedMap<u16, OpenUio>,
     mine: UioAccessResult,
 }
 
@@ -178,7 +178,7 @@ impl UioAccesses {
     /// What the drawn access waits for, and for which transaction; `None`: it may leave.
     fn lacks(&self, drawn: &Drawn) -> Option<(Wait, u64)> {
         let end = drawn.address + self.config.bytes;
-        let touches = |open: &&Open| {
+        let touches = |open: &&OpenUio| {
             (drawn.data.is_some() || open.data.is_some())
                 && open.address < end
                 && drawn.address < open.address + open.bytes
@@ -231,7 +231,7 @@ impl UioAccesses {
         let named = TransactionNaming::As(self.names.handle(&tlp));
         tap.named(named, at, RecordKind::Begin, id, drawn.id, || tlps::body(&encoded, form));
         let expected = self.held.of(address, bytes as usize);
-        let open = Open {
+        let open = OpenUio {
             address,
             bytes,
             data: drawn.data,

@@ -47,7 +47,7 @@ impl fmt::Display for ConfigAccess {
 pub struct Pause(pub ConfigAccess);
 
 /// Why the algorithm stops at a function.
-enum Stop {
+enum WalkStop {
     /// It waits for the answer to an access.
     Pause(Pause),
     /// This access ended without data.
@@ -82,36 +82,36 @@ struct Function<'a> {
 }
 
 impl Function<'_> {
-    fn access(&mut self, register: usize, write: Option<(u32, u8)>) -> Result<u32, Stop> {
+    fn access(&mut self, register: usize, write: Option<(u32, u8)>) -> Result<u32, WalkStop> {
         let access = ConfigAccess { target: self.target, register: register as u16 & !3, write };
-        self.log.access(access).map_err(Stop::Pause)?.ok_or(Stop::Unanswered(access))
+        self.log.access(access).map_err(WalkStop::Pause)?.ok_or(WalkStop::Unanswered(access))
     }
 
     /// Vendor and device ID; `None`: nobody is there.
     fn id(&mut self) -> Result<Option<u32>, Pause> {
         match self.read(reg::VENDOR.start) {
             Ok(id) => Ok(Some(id).filter(|id| *id as u16 != u16::MAX)),
-            Err(Stop::Unanswered(_)) => Ok(None),
-            Err(Stop::Pause(pause)) => Err(pause),
+            Err(WalkStop::Unanswered(_)) => Ok(None),
+            Err(WalkStop::Pause(pause)) => Err(pause),
         }
     }
 
     /// The DW of a register.
-    fn read(&mut self, register: usize) -> Result<u32, Stop> {
+    fn read(&mut self, register: usize) -> Result<u32, WalkStop> {
         self.access(register, None)
     }
 
-    fn write(&mut self, register: usize, value: u32, enables: u8) -> Result<(), Stop> {
+    fn write(&mut self, register: usize, value: u32, enables: u8) -> Result<(), WalkStop> {
         self.access(register, Some((value, enables)))?;
         Ok(())
     }
 
     /// A 16-bit register at any even byte address.
-    fn read_half(&mut self, register: usize) -> Result<u16, Stop> {
+    fn read_half(&mut self, register: usize) -> Result<u16, WalkStop> {
         Ok((self.read(register)? >> (8 * (register % 4))) as u16)
     }
 
-    fn write_half(&mut self, register: usize, value: u16) -> Result<(), Stop> {
+    fn write_half(&mut self, register: usize, value: u16) -> Result<(), WalkStop> {
         let shift = register % 4;
         self.write(register, u32::from(value) << (8 * shift), 0b11 << shift)
     }
@@ -171,11 +171,11 @@ pub struct ConfigWalkResult {
 
 impl ConfigWalkResult {
     /// Takes how the walk of a function, or a step of it, ended.
-    fn note<T>(&mut self, ended: Result<T, Stop>) -> Result<Option<T>, Pause> {
+    fn note<T>(&mut self, ended: Result<T, WalkStop>) -> Result<Option<T>, Pause> {
         match ended {
             Ok(value) => Ok(Some(value)),
-            Err(Stop::Pause(pause)) => Err(pause),
-            Err(Stop::Unanswered(access)) => {
+            Err(WalkStop::Pause(pause)) => Err(pause),
+            Err(WalkStop::Unanswered(access)) => {
                 self.unanswered.push(access);
                 Ok(None)
             }
@@ -276,7 +276,7 @@ fn bridge(
     above: usize,
     last_bus: &mut u8,
     found: &mut ConfigWalkResult,
-) -> Result<(), Stop> {
+) -> Result<(), WalkStop> {
     let kind = match capabilities(&mut function, windows, found)? {
         Some(at) => (function.read(at)? >> (8 * reg::PCIE_TYPE + 4)) as u8 & 0xf,
         None => 0,
@@ -296,7 +296,7 @@ fn bridge(
     let base = end(found).next_multiple_of(reg::WINDOW_STEP_BYTES);
     let (from, before) = (Windows { mmio: base, ..*windows }, found.bars.len());
     let all = std::mem::take(&mut found.bars);
-    bus(function.log, &from, (secondary, devices, layers), last_bus, found).map_err(Stop::Pause)?;
+    bus(function.log, &from, (secondary, devices, layers), last_bus, found).map_err(WalkStop::Pause)?;
     let below = std::mem::replace(&mut found.bars, all);
     let last = below.last().map(|bar| bar.end.next_multiple_of(reg::WINDOW_STEP_BYTES) - 1);
     found.bars.extend(below);
@@ -313,7 +313,7 @@ fn bridge(
     function.write_half(reg::COMMAND.start, u16::from(reg::COMMAND_MEMORY | reg::COMMAND_MASTER))
 }
 
-fn device(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Stop> {
+fn device(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), WalkStop> {
     capabilities(function, windows, found)?;
     let first_bar = found.bars.len();
     bars(function, windows, found)?;
@@ -343,7 +343,7 @@ fn capabilities(
     function: &mut Function,
     windows: &Windows,
     found: &mut ConfigWalkResult,
-) -> Result<Option<usize>, Stop> {
+) -> Result<Option<usize>, WalkStop> {
     let mut express = None;
     let has_list = function.read_half(reg::STATUS.start)? & u16::from(reg::STATUS_LIST) != 0;
     let mut at = if has_list { function.read(reg::LIST)? as usize & 0xfc } else { 0 };
@@ -371,7 +371,7 @@ fn capabilities(
 }
 
 /// Sizes every BAR by writing ones, then places it.
-fn bars(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Stop> {
+fn bars(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), WalkStop> {
     let mut free = found.bars.last().map_or(windows.mmio, |bar| bar.end);
     for n in 0..reg::BARS {
         let at = reg::bar_at(n);
@@ -399,7 +399,7 @@ fn bars(function: &mut Function, windows: &Windows, found: &mut ConfigWalkResult
 }
 
 /// Walks the extended list; the DVSECs of CXL with their places.
-fn extended(function: &mut Function, found: &mut ConfigWalkResult) -> Result<Vec<(DvsecId, usize)>, Stop> {
+fn extended(function: &mut Function, found: &mut ConfigWalkResult) -> Result<Vec<(DvsecId, usize)>, WalkStop> {
     let mut dvsecs = Vec::new();
     let mut at = EXTENDED_AT;
     while (EXTENDED_AT..BYTES).contains(&at) && found.extended.len() < BYTES / 8 {
@@ -428,7 +428,7 @@ fn extended(function: &mut Function, found: &mut ConfigWalkResult) -> Result<Vec
 }
 
 /// Places the memory ranges, switches CXL.mem on and locks both.
-fn ranges(function: &mut Function, at: usize, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), Stop> {
+fn ranges(function: &mut Function, at: usize, windows: &Windows, found: &mut ConfigWalkResult) -> Result<(), WalkStop> {
     let capability = function.read_half(at + dvsec::device::CAPABILITY.start)?;
     let capability = DeviceCapability::from_bits(capability.into());
     let mut free = found.ranges.last().map_or(windows.memory, |range| range.end);

@@ -26,7 +26,7 @@ use nom::error::context;
 use nom::sequence::{delimited, preceded};
 
 use super::parsing::{
-    Fault, Parsed, check_end, parse_comma, parse_decimal, parse_end, parse_hex, parse_size, whole_line,
+    ParseFailure, ParseResult, check_end, parse_comma, parse_decimal, parse_end, parse_hex, parse_size, whole_line,
 };
 use super::{StimulusAccess, StimulusOp};
 
@@ -39,7 +39,7 @@ pub(super) struct Csv {
 
 impl Csv {
     /// The access of a line; `None` for a line without one.
-    pub fn line<'a>(&mut self, line: &'a str) -> Result<Option<StimulusAccess>, Fault<'a>> {
+    pub fn line<'a>(&mut self, line: &'a str) -> Result<Option<StimulusAccess>, ParseFailure<'a>> {
         let start = line.trim_start();
         if start.is_empty() || start.starts_with('#') {
             return Ok(None);
@@ -51,14 +51,14 @@ impl Csv {
         let access = whole_line(parse_line(line))?;
         let cycles = access.at_cycles.unwrap_or_default();
         if cycles < self.last_cycles {
-            return Err(Fault { at: start, expected: "a time not before that of the access above" });
+            return Err(ParseFailure { at: start, expected: "a time not before that of the access above" });
         }
         self.last_cycles = cycles;
         Ok(Some(access))
     }
 }
 
-fn parse_header(input: &str) -> Parsed<'_, ()> {
+fn parse_header(input: &str) -> ParseResult<'_, ()> {
     let (rest, _) = parse_name(&["time", "time_cycles", "cycle", "cycles"], "the column name `time`", input)?;
     let (rest, _) = parse_comma(rest)?;
     let (rest, _) = parse_name(&["op", "rw", "type", "read|write"], "the column name `op`", rest)?;
@@ -70,12 +70,12 @@ fn parse_header(input: &str) -> Parsed<'_, ()> {
     Ok((rest, ()))
 }
 
-fn parse_name<'a>(names: &[&str], expected: &'static str, input: &'a str) -> Parsed<'a, &'a str> {
+fn parse_name<'a>(names: &[&str], expected: &'static str, input: &'a str) -> ParseResult<'a, &'a str> {
     let is_name = |found: &str| names.iter().any(|name| name.eq_ignore_ascii_case(found));
     padded(context(expected, verify(is_not(", \t"), is_name))).parse(input)
 }
 
-fn parse_line(input: &str) -> Parsed<'_, StimulusAccess> {
+fn parse_line(input: &str) -> ParseResult<'_, StimulusAccess> {
     let (at_address, (time_cycles, _, op, _)) =
         (padded(parse_time), parse_comma, padded(parse_op), (parse_comma, space0)).parse(input)?;
     let (rest, (address, _, size_bytes, _)) =
@@ -83,11 +83,11 @@ fn parse_line(input: &str) -> Parsed<'_, StimulusAccess> {
     Ok((rest, check_end(at_address, StimulusAccess { at_cycles: Some(time_cycles), op, address, size_bytes })?))
 }
 
-fn parse_time(input: &str) -> Parsed<'_, u64> {
+fn parse_time(input: &str) -> ParseResult<'_, u64> {
     context("a time in host cycles, decimal, below 2^64", parse_decimal).parse(input)
 }
 
-fn parse_op(input: &str) -> Parsed<'_, StimulusOp> {
+fn parse_op(input: &str) -> ParseResult<'_, StimulusOp> {
     let op_of = |word: &str| match word.to_ascii_lowercase().as_str() {
         "r" | "read" => Some(StimulusOp::Load),
         "w" | "write" => Some(StimulusOp::Store),
@@ -96,13 +96,13 @@ fn parse_op(input: &str) -> Parsed<'_, StimulusOp> {
     context("`r`, `read`, `w` or `write`", map_opt(alpha1, op_of)).parse(input)
 }
 
-fn parse_address(input: &str) -> Parsed<'_, u64> {
+fn parse_address(input: &str) -> ParseResult<'_, u64> {
     let either = alt((preceded(tag_no_case("0x"), cut(parse_hex)), parse_decimal));
     context("an address below 2^64, `0x` and hexadecimal or decimal", either).parse(input)
 }
 
 fn padded<'a, T>(
-    parser: impl Parser<&'a str, Output = T, Error = Fault<'a>>,
-) -> impl Parser<&'a str, Output = T, Error = Fault<'a>> {
+    parser: impl Parser<&'a str, Output = T, Error = ParseFailure<'a>>,
+) -> impl Parser<&'a str, Output = T, Error = ParseFailure<'a>> {
     delimited(space0, parser, space0)
 }

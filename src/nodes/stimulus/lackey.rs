@@ -18,29 +18,31 @@ use nom::combinator::value;
 use nom::error::context;
 use nom::sequence::delimited;
 
-use super::parsing::{Fault, Parsed, check_end, parse_comma, parse_end, parse_hex_address, parse_size, whole_line};
+use super::parsing::{
+    ParseFailure, ParseResult, check_end, parse_comma, parse_end, parse_hex_address, parse_size, whole_line,
+};
 use super::{StimulusAccess, StimulusOp};
 
 /// The access of a line; `None` for a line without one.
-pub(super) fn line(line: &str) -> Result<Option<StimulusAccess>, Fault<'_>> {
+pub(super) fn line(line: &str) -> Result<Option<StimulusAccess>, ParseFailure<'_>> {
     if line.trim().is_empty() || parse_banner(line).is_ok() {
         return Ok(None);
     }
     whole_line(parse_line(line)).map(Some)
 }
 
-fn parse_banner(input: &str) -> Parsed<'_, &str> {
+fn parse_banner(input: &str) -> ParseResult<'_, &str> {
     alt((delimited(tag("=="), digit1, tag("==")), delimited(tag("--"), digit1, tag("--")))).parse(input)
 }
 
-fn parse_line(input: &str) -> Parsed<'_, StimulusAccess> {
+fn parse_line(input: &str) -> ParseResult<'_, StimulusAccess> {
     let (at_address, op) = parse_op(input)?;
     let (rest, (address, _, size_bytes, _)) =
         (parse_hex_address, parse_comma, parse_size, parse_end).parse(at_address)?;
     Ok((rest, check_end(at_address, StimulusAccess { at_cycles: None, op, address, size_bytes })?))
 }
 
-fn parse_op(input: &str) -> Parsed<'_, StimulusOp> {
+fn parse_op(input: &str) -> ParseResult<'_, StimulusOp> {
     let codes = alt((
         value(StimulusOp::Ifetch, tag("I  ")),
         value(StimulusOp::Load, tag(" L ")),

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use flate2::bufread::MultiGzDecoder;
 
 use super::csv::Csv;
-use super::parsing::Fault;
+use super::parsing::ParseFailure;
 use super::{StimulusAccess, TraceError, UnknownFormat, lackey};
 
 /// Most accesses of a file: they are held while the run lasts, in 256 MB. Basis: model.
@@ -29,7 +29,7 @@ pub enum StimulusFormat {
 impl StimulusFormat {
     /// The format that the first line which is not blank belongs to. Lackey: it starts with `==`, `--`, `I `, ` L `,
     /// ` S ` or ` M `. CSV: after blanks, it starts with `#` or a digit, or with a letter and has a comma.
-    fn of(line: &str) -> Result<StimulusFormat, Fault<'_>> {
+    fn of(line: &str) -> Result<StimulusFormat, ParseFailure<'_>> {
         let start = line.trim_start();
         if ["==", "--", "I ", " L ", " S ", " M "].iter().any(|prefix| line.starts_with(prefix)) {
             Ok(StimulusFormat::Lackey)
@@ -39,7 +39,7 @@ impl StimulusFormat {
             Ok(StimulusFormat::Csv)
         } else {
             let expected = "a line of lackey (`==pid==`, `I  `, ` L `, ` S `, ` M `) or of CSV (time,op,address,size)";
-            Err(Fault { at: line, expected })
+            Err(ParseFailure { at: line, expected })
         }
     }
 }
@@ -180,7 +180,7 @@ fn as_text<'a>(file: &str, number: usize, line: &'a [u8]) -> Result<&'a str, Tra
     })
 }
 
-fn malformed(file: &str, line: &str, number: usize, fault: &Fault<'_>) -> TraceError {
+fn malformed(file: &str, line: &str, number: usize, fault: &ParseFailure<'_>) -> TraceError {
     let before = &line[..line.len() - fault.at.len()];
     TraceError::Malformed {
         file: file.to_owned(),

@@ -20,7 +20,7 @@ pub enum Translation {
 
 /// What is known of a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Known {
+enum PageKnowledge {
     #[default]
     Nothing,
     Asked,
@@ -30,7 +30,7 @@ enum Known {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct SourcePage {
-    known: Known,
+    known: PageKnowledge,
     /// Accesses that have begun and not ended.
     open: u32,
     /// The manager waits for the last of them.
@@ -54,15 +54,15 @@ impl PageTable {
     /// What to do with a page.
     pub fn look_up(&self, page: u32) -> Translation {
         match self.pages[page as usize].known {
-            Known::At(place) => Translation::At(place),
-            Known::Nothing => Translation::Ask,
-            Known::Asked | Known::Blocked => Translation::Wait,
+            PageKnowledge::At(place) => Translation::At(place),
+            PageKnowledge::Nothing => Translation::Ask,
+            PageKnowledge::Asked | PageKnowledge::Blocked => Translation::Wait,
         }
     }
 
     /// The manager is asked for a page.
     pub fn asked(&mut self, page: u32) {
-        self.pages[page as usize].known = Known::Asked;
+        self.pages[page as usize].known = PageKnowledge::Asked;
     }
 
     /// The manager has answered.
@@ -70,7 +70,7 @@ impl PageTable {
         let page = &mut self.pages[page as usize];
         // An answer that a block has overtaken tells the old place.
         if !std::mem::take(&mut page.is_stale) {
-            page.known = Known::At(place);
+            page.known = PageKnowledge::At(place);
         }
     }
 
@@ -89,14 +89,14 @@ impl PageTable {
     /// The manager blocks a page; whether no access is open, so that it is to be told at once.
     pub fn block(&mut self, page: u32) -> bool {
         let page = &mut self.pages[page as usize];
-        page.is_stale |= page.known == Known::Asked;
-        page.known = Known::Blocked;
+        page.is_stale |= page.known == PageKnowledge::Asked;
+        page.known = PageKnowledge::Blocked;
         page.is_draining = page.open > 0;
         page.open == 0
     }
 
     /// The manager says the new place of a page that it had blocked.
     pub fn switch(&mut self, page: u32, place: TierFrame) {
-        self.pages[page as usize].known = Known::At(place);
+        self.pages[page as usize].known = PageKnowledge::At(place);
     }
 }

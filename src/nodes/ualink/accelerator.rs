@@ -142,7 +142,7 @@ pub struct AcceleratorPortEnds {
 }
 
 /// An answer of the completer.
-struct Due {
+struct DueAnswer {
     answer: UalDelayedAnswer,
     /// The transaction that it answers.
     id: u64,
@@ -176,7 +176,7 @@ pub struct Accelerator {
     memory: Regions,
     watch: CompleterWatch,
     /// Answers of the completer by port, which keep their order there.
-    answers: Vec<Box<dyn MemoryBackend<Due>>>,
+    answers: Vec<Box<dyn MemoryBackend<DueAnswer>>>,
     /// Ports whose first answer is due and has no room, as the trace says.
     held: Vec<bool>,
     /// What the memories of all hold in the regions of this originator, once all that is open is done.
@@ -568,7 +568,7 @@ impl Accelerator {
                 && self.ports[port].tx[response].has_room(cx, 1)
                 && let Some(answer) = self.answers[port].pop(at.cycle)
             {
-                let Due { answer, id } = answer;
+                let DueAnswer { answer, id } = answer;
                 self.held[port] = false;
                 if answer.is_last() {
                     self.tap.record(at, RecordKind::End, id, 0, || Body::None);
@@ -599,7 +599,7 @@ impl Accelerator {
                 let read = self.memory.apply(self.config.own, &transfer);
                 for answer in answers(read, req, self.config.responses) {
                     // A latency without limits always has room.
-                    let _ = self.answers[port].push(at.cycle, &MemoryRequest::NONE, Due { answer, id });
+                    let _ = self.answers[port].push(at.cycle, &MemoryRequest::NONE, DueAnswer { answer, id });
                 }
                 self.spare.keep(transfer);
             }

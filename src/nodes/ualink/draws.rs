@@ -79,14 +79,14 @@ fn pass(rng: &mut Rng, halves: u32) {
 /// What an originator has drawn.
 #[derive(Debug, Clone)]
 pub struct DrawLog {
-    marks: Arc<Marks>,
+    marks: Arc<RngMarks>,
     source: Arc<HalfSource>,
 }
 
 impl DrawLog {
     /// An originator has drawn nothing.
     pub fn new(originator: u16) -> DrawLog {
-        let marks: Arc<Marks> = Arc::default();
+        let marks: Arc<RngMarks> = Arc::default();
         let marked = marks.clone();
         let source = HalfSource::new(originator, move |position, count| marked.read(position, count));
         DrawLog { marks, source: Arc::new(source) }
@@ -100,9 +100,9 @@ impl DrawLog {
 
 /// States of a generator at some positions, ascending.
 #[derive(Debug, Default)]
-struct Marks(Mutex<Vec<(u32, Rng)>>);
+struct RngMarks(Mutex<Vec<(u32, Rng)>>);
 
-impl Marks {
+impl RngMarks {
     fn open(&self) -> MutexGuard<'_, Vec<(u32, Rng)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

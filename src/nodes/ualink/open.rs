@@ -88,7 +88,7 @@ impl UalOpenRequest {
 /// used takes little.
 pub struct OpenRequests {
     /// Tags of each port, so many a block; `None`: there is no request in it.
-    ports: Vec<Vec<Option<Box<Block>>>>,
+    ports: Vec<Vec<Option<Box<TagBlock>>>>,
     count: usize,
     /// All of them were sent in this cycle or later.
     since_cycle: u64,
@@ -99,7 +99,7 @@ pub struct OpenRequests {
 }
 
 /// Places of neighbouring tags.
-struct Block {
+struct TagBlock {
     /// Cycle and number in traces of the request that came first, which no other one is below.
     since_cycle: u64,
     id: u64,
@@ -123,10 +123,10 @@ struct NearRequest {
 /// Tags of a block.
 const BLOCK: usize = 32;
 
-impl Block {
+impl TagBlock {
     /// An empty one, for a request that comes first.
-    fn of(open: &UalOpenRequest) -> Block {
-        Block { since_cycle: open.since_cycle, id: open.id, near: [None; BLOCK], count: 0 }
+    fn of(open: &UalOpenRequest) -> TagBlock {
+        TagBlock { since_cycle: open.since_cycle, id: open.id, near: [None; BLOCK], count: 0 }
     }
 
     /// The near form of a request; `None`: it is too far.
@@ -179,9 +179,9 @@ impl OpenRequests {
         if blocks.len() <= at {
             blocks.resize_with(at + 1, || None);
         }
-        let block = blocks[at].get_or_insert_with(|| Box::new(Block::of(&open)));
+        let block = blocks[at].get_or_insert_with(|| Box::new(TagBlock::of(&open)));
         if block.count == 0 {
-            **block = Block::of(&open);
+            **block = TagBlock::of(&open);
         }
         match block.near(&open) {
             Some(near) => {
@@ -358,7 +358,7 @@ mod tests {
         let all: Vec<u64> = requests.take_all().iter().map(|open| open.id).collect();
         assert_eq!(all, model.iter().map(|&(.., id)| id).collect::<Vec<_>>(), "by port and tag");
         assert!(requests.count() == 0 && requests.since_cycle().is_none());
-        assert_eq!((size_of::<Option<NearRequest>>(), size_of::<Block>()), (24, 24 * BLOCK + 24));
+        assert_eq!((size_of::<Option<NearRequest>>(), size_of::<TagBlock>()), (24, 24 * BLOCK + 24));
     }
 
     /// A request that stays open while 2^32 cycles and numbers go by is found like its younger neighbours, which are far from it.

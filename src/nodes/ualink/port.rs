@@ -1,30 +1,29 @@
-//! The port of an accelerator: a link end with channels to the accelerator.
+//! The channels between an accelerator and the port of its link.
 //!
-//! Modelled: the port between the channels of the accelerator and the link, protection of transactions where that is on,
-//! back-pressure at will, bits of received transactions that flip behind the data link layer. Left out: UPLI, see
-//! [`station`](super::station).
+//! Modelled: protection of transactions where that is on, back-pressure at will, bits of received transactions that flip behind
+//! the data link layer. Left out: UPLI, see [`station`](super::station).
 //!
-//! A walk through one flit clock: what is due on the wire is received; received transactions are opened and go to the
-//! accelerator as far as its channel has room, which frees their buffers; transactions of the accelerator are sealed and
-//! move into the queues of the transaction layer; one item is sent.
+//! A walk through one flit clock of the port: received transactions are opened and go to the accelerator as far as its channel
+//! has room, which frees their buffers; transactions of the accelerator are sealed and move into the queues of the transaction
+//! layer.
 
 use super::guard::{self, Guard};
-use scalepool_kernel::{Cx, In, Module, Next, Out, Pending};
-use scalepool_link::ualink::tl::TlClass;
-use scalepool_link::ualink::tl::port::LinkPort;
+use scalepool_kernel::{Cx, In, Out};
+use scalepool_link::port::PortAgent;
+use scalepool_link::ualink::UalEnd;
+use scalepool_link::ualink::tl::port::illegal;
+use scalepool_link::ualink::tl::stall::TakeStall;
+use scalepool_link::ualink::tl::{Tl, TlClass};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::field::{TlReq, TlRsp};
 use scalepool_protocols::ualink::unpack::Transfer;
-use scalepool_protocols::wire::Wire;
-use scalepool_trace::Stamp;
+use scalepool_protocols::wire::{Violation, Wire};
 
 /// Most transactions of a class that wait in the transaction layer; the rest waits in the channel.
 const DEPTH: usize = 16;
 
-/// A port of an accelerator.
-pub struct AcceleratorPort {
-    /// The link end.
-    pub link: LinkPort,
+/// Channels between an accelerator and its port.
+pub struct AcceleratorChannels {
     /// Transactions to send, by class.
     pub tx: [In<Box<Transfer>>; 2],
     /// Transactions received, by class.
@@ -33,6 +32,8 @@ pub struct AcceleratorPort {
     pub guard: Option<Guard>,
     /// Bits that flip in received transactions.
     pub tamper: Tamper,
+    /// When received transactions wait.
+    pub stall: TakeStall,
 }
 
 /// Bits that flip where no CRC sees it.
@@ -87,15 +88,18 @@ fn flip(transfer: &mut Transfer, bit: usize) {
     }
 }
 
-impl Module for AcceleratorPort {
-    fn eval(&mut self, cx: &mut Cx) -> Next {
-        let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
-        self.link.receive(cx);
+impl PortAgent<UalEnd<Tl>> for AcceleratorChannels {
+    /// Both ways are served in [`PortAgent::fetch`].
+    fn deliver(&mut self, _: &mut UalEnd<Tl>, _: &mut Cx) {}
+
+    /// Requests go in before responses are taken out: while the link is down, the transaction layer answers them at once.
+    fn fetch(&mut self, end: &mut UalEnd<Tl>, cx: &mut Cx, broken: &mut Vec<Violation>) {
+        let tl = &mut end.client;
         for class in TlClass::ALL {
             let n = class.index();
-            while self.rx[n].has_room(cx, 1) && self.link.may_take(class) {
-                let Some((mut transfer, held)) = self.link.tl().take(class) else { break };
-                held.iter().for_each(|held| self.link.tl().release(held));
+            while self.rx[n].has_room(cx, 1) && self.stall.may_take(tl, class) {
+                let Some((mut transfer, held)) = tl.take(class) else { break };
+                held.iter().for_each(|held| tl.release(held));
                 // What comes without buffers is from this side: the link is down.
                 if held.is_some() {
                     self.tamper.apply(&mut transfer);
@@ -103,7 +107,7 @@ impl Module for AcceleratorPort {
                     match opened {
                         Some(Ok(opened)) => *transfer = opened,
                         Some(Err(error)) => {
-                            self.link.broken(guard::finding(&error), at);
+                            broken.push(guard::finding(&error));
                             continue;
                         }
                         None => (),
@@ -112,40 +116,26 @@ impl Module for AcceleratorPort {
                 // Room was asked for before.
                 let _ = self.rx[n].push(cx, transfer);
             }
-            while self.link.tl().waiting(class) < DEPTH
+            while tl.waiting(class) < DEPTH
                 && let Some(transfer) = self.tx[n].pop(cx)
             {
                 let sealed = self.guard.as_mut().map(|guard| guard.seal(&transfer));
                 let transfer = match sealed {
                     Some(Ok(sealed)) => Box::new(sealed),
                     Some(Err(error)) => {
-                        self.link.broken(guard::finding(&error), at);
+                        broken.push(guard::finding(&error));
                         continue;
                     }
                     None => transfer,
                 };
-                if let Err(refused) = self.link.tl().send(transfer) {
-                    self.link.refuse(&refused.to_string());
+                if let Err(refused) = tl.send(transfer) {
+                    broken.push(illegal(&refused));
                 }
             }
         }
-        let busy = self.link.transmit(cx);
-        match self.link.wakes_at(cx.now()) {
-            _ if busy => Next::Busy,
-            Some(at) => Next::At(at),
-            None => Next::Idle,
-        }
     }
 
-    fn idle_ok(&self) -> Result<(), Pending> {
-        self.link.idle_ok()
-    }
-
-    fn publish(&self) {
-        self.link.publish();
-    }
-
-    fn probes(&self, visit: &mut dyn FnMut(&str, u64)) {
-        self.link.probes(visit);
+    fn is_due(&self, cx: &Cx) -> bool {
+        self.tx.iter().any(|tx| tx.is_due(cx))
     }
 }

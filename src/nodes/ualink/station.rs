@@ -80,7 +80,7 @@ pub struct StationResult {
 
 /// One interface with its monitor.
 #[derive(Debug, Clone)]
-struct Interface {
+struct UpliInterface {
     name: String,
     originator: Originator,
     completer: UpliCompleter,
@@ -90,9 +90,9 @@ struct Interface {
     words: [u64; 4],
 }
 
-impl Interface {
-    fn new(config: UpliConfig) -> Result<Interface, UpliConfigError> {
-        Ok(Interface {
+impl UpliInterface {
+    fn new(config: UpliConfig) -> Result<UpliInterface, UpliConfigError> {
+        Ok(UpliInterface {
             name: String::new(),
             originator: Originator::new(config)?,
             completer: UpliCompleter::new(config)?,
@@ -170,9 +170,9 @@ fn word<W: Wire>(valid: bool, word: &W, at: Stamp, tap: &mut Tap) {
 #[derive(Debug, Clone)]
 pub struct Interfaces {
     /// The accelerator asks.
-    asks: Interface,
+    asks: UpliInterface,
     /// The accelerator is asked.
-    asked: Interface,
+    asked: UpliInterface,
 }
 
 impl Interfaces {
@@ -181,7 +181,7 @@ impl Interfaces {
     /// # Errors
     /// A configuration with which nothing can work.
     pub fn new(config: UpliConfig) -> Result<Interfaces, UpliConfigError> {
-        let asks = Interface::new(config)?;
+        let asks = UpliInterface::new(config)?;
         Ok(Interfaces { asked: asks.clone(), asks })
     }
 }
@@ -201,9 +201,9 @@ pub struct Sides {
 /// The interfaces of a station.
 pub struct Station {
     /// The accelerator asks.
-    asks: Interface,
+    asks: UpliInterface,
     /// The accelerator is asked.
-    asked: Interface,
+    asked: UpliInterface,
     sides: Vec<Sides>,
     /// Of both interfaces.
     taps: [Tap; 2],
@@ -224,8 +224,8 @@ impl Station {
     ) -> Station {
         let Interfaces { asks, asked } = interfaces;
         Station {
-            asks: Interface { name: format!("{name}.asks"), faults, ..asks },
-            asked: Interface { name: format!("{name}.asked"), ..asked },
+            asks: UpliInterface { name: format!("{name}.asks"), faults, ..asks },
+            asked: UpliInterface { name: format!("{name}.asked"), ..asked },
             sides,
             taps,
             mine: StationResult::default(),

@@ -11,16 +11,16 @@
 //! another, it works on copies ([`ExploredSystem::apart`]); and what is not kept of an [`Expansion`] returns to its maker, which
 //! fills it again.
 
-use super::desk::{Part, Returned};
+use super::desk::{LevelPart, Returned};
 use super::fingerprint::{PrintHash, fingerprint};
 use super::search::Limits;
 use super::system::{AgentWait, ExploredSystem, Fairness};
-use super::visited::Table;
+use super::visited::VisitedTable;
 use scalepool_coherence::event::CoherenceEvent;
 use std::collections::HashSet;
 
 /// A visited state whose moves have not been made.
-pub(super) struct Waiting<S: ExploredSystem> {
+pub(super) struct UnexpandedState<S: ExploredSystem> {
     state: S,
     moves: Box<[S::Move]>,
     /// Moves that are left out.
@@ -28,7 +28,7 @@ pub(super) struct Waiting<S: ExploredSystem> {
     maker: usize,
 }
 
-impl<S: ExploredSystem> Waiting<S> {
+impl<S: ExploredSystem> UnexpandedState<S> {
     /// It was reached once more, where these sleep.
     pub fn reached_again(&mut self, asleep: &[S::Move]) {
         self.asleep.retain(|mv| asleep.contains(mv));
@@ -53,7 +53,7 @@ pub(super) enum Leads {
 }
 
 /// A move of a state.
-pub(super) struct Edge {
+pub(super) struct StateMove {
     pub leads: Leads,
     /// Its place among the moves of its state.
     pub ordinal: u16,
@@ -79,25 +79,25 @@ pub(super) struct NewState<S: ExploredSystem> {
 
 impl<S: ExploredSystem> NewState<S> {
     /// It is visited now.
-    pub fn waiting(self) -> Waiting<S> {
-        Waiting { state: self.state, moves: self.moves, asleep: self.asleep, maker: self.maker }
+    pub fn waiting(self) -> UnexpandedState<S> {
+        UnexpandedState { state: self.state, moves: self.moves, asleep: self.asleep, maker: self.maker }
     }
 }
 
 /// What a fair run owes a move, with its action; `None`: nothing.
-pub(super) type Owed = Option<(Fairness, u128)>;
+pub(super) type OwedFairness = Option<(Fairness, u128)>;
 
 /// What the moves of the states of a part lead to, in order.
 pub(super) struct Expansion<S: ExploredSystem> {
     /// The thread that made it.
     pub thread: usize,
     /// The part, without its states where this thread had made them.
-    pub part: Part<S>,
+    pub part: LevelPart<S>,
     /// How many moves were made of each state.
     pub moves: Vec<u16>,
-    pub edges: Vec<Edge>,
+    pub edges: Vec<StateMove>,
     /// Of each edge; empty where liveness is not looked for.
-    pub owed: Vec<Owed>,
+    pub owed: Vec<OwedFairness>,
     /// What sleeps behind the edges, one behind the other.
     pub asleep: Vec<S::Move>,
     pub new: Vec<NewState<S>>,
@@ -194,7 +194,7 @@ impl<S: ExploredSystem> Expander<S> {
         }));
     }
 
-    fn blank(&mut self, part: Part<S>) -> Expansion<S> {
+    fn blank(&mut self, part: LevelPart<S>) -> Expansion<S> {
         if let Some(all) = self.spare.pop() {
             return Expansion { part, ..all };
         }
@@ -203,7 +203,7 @@ impl<S: ExploredSystem> Expander<S> {
     }
 
     /// The moves of the states of a part, in their order.
-    pub fn expand(&mut self, mut part: Part<S>, visited: &Table) -> Expansion<S> {
+    pub fn expand(&mut self, mut part: LevelPart<S>, visited: &VisitedTable) -> Expansion<S> {
         // A part behind this one must not count on it.
         let before = std::mem::replace(&mut self.at, (part.level, part.number));
         if before.0 != part.level || before.1 > part.number {
@@ -215,7 +215,7 @@ impl<S: ExploredSystem> Expander<S> {
             for from in &states {
                 let (moves, asleep) = (from.moves.clone(), from.asleep.clone());
                 let state = from.state.apart(Some(&self.own));
-                self.expand_state(&Waiting { state, moves, asleep, maker: self.thread }, visited, &mut all);
+                self.expand_state(&UnexpandedState { state, moves, asleep, maker: self.thread }, visited, &mut all);
             }
         } else {
             states.drain(..).for_each(|from| self.expand_state(&from, visited, &mut all));
@@ -225,7 +225,7 @@ impl<S: ExploredSystem> Expander<S> {
         all
     }
 
-    fn expand_state(&mut self, from: &Waiting<S>, visited: &Table, all: &mut Expansion<S>) {
+    fn expand_state(&mut self, from: &UnexpandedState<S>, visited: &VisitedTable, all: &mut Expansion<S>) {
         let before = all.edges.len();
         self.made.clear();
         for (ordinal, &mv) in (0..).zip(&from.moves) {
@@ -237,7 +237,13 @@ impl<S: ExploredSystem> Expander<S> {
     }
 
     /// Makes one move.
-    fn make(&mut self, from: &Waiting<S>, (ordinal, mv): (u16, S::Move), visited: &Table, all: &mut Expansion<S>) {
+    fn make(
+        &mut self,
+        from: &UnexpandedState<S>,
+        (ordinal, mv): (u16, S::Move),
+        visited: &VisitedTable,
+        all: &mut Expansion<S>,
+    ) {
         let state = &from.state;
         let mut after = state.clone();
         let moved = after.apply(mv, &mut self.events);
@@ -268,7 +274,7 @@ impl<S: ExploredSystem> Expander<S> {
         let is_flat = matches!(leads, Leads::Known(_) | Leads::Found(_));
         let asleep = if is_flat { self.asleep.as_slice() } else { &[] };
         all.asleep.extend(asleep);
-        all.edges.push(Edge { leads, ordinal, asleep: asleep.len() as u16 });
+        all.edges.push(StateMove { leads, ordinal, asleep: asleep.len() as u16 });
     }
 }
 

@@ -74,13 +74,13 @@ pub fn fingerprint(state: &impl Hash) -> u128 {
 }
 
 /// Places of fingerprints in a table of the library: they are spread already.
-pub(super) type PrintHash = BuildHasherDefault<Spread>;
+pub(super) type PrintHash = BuildHasherDefault<LowHalfHasher>;
 
 /// The low half of a fingerprint.
 #[derive(Default)]
-pub(super) struct Spread(u64);
+pub(super) struct LowHalfHasher(u64);
 
-impl Hasher for Spread {
+impl Hasher for LowHalfHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = fingerprint(&bytes) as u64;
     }

@@ -17,12 +17,12 @@ pub(super) const OPTIONAL: u32 = 0;
 
 /// Values with numbers, in the order in which they came.
 #[derive(Debug)]
-struct Numbered<T> {
+struct NumberedValues<T> {
     numbers: HashMap<T, u32>,
     values: Vec<T>,
 }
 
-impl<T: Clone + Eq + Hash> Numbered<T> {
+impl<T: Clone + Eq + Hash> NumberedValues<T> {
     fn number<Q: ToOwned<Owned = T> + Eq + Hash + ?Sized>(&mut self, value: &Q) -> u32
     where
         T: Borrow<Q>,
@@ -37,7 +37,7 @@ impl<T: Clone + Eq + Hash> Numbered<T> {
     }
 }
 
-impl<T> Default for Numbered<T> {
+impl<T> Default for NumberedValues<T> {
     fn default() -> Self {
         Self { numbers: HashMap::new(), values: Vec::new() }
     }
@@ -45,7 +45,7 @@ impl<T> Default for Numbered<T> {
 
 /// States and moves.
 #[derive(Debug, Default)]
-pub(super) struct Graph {
+pub(super) struct StateGraph {
     /// Where the moves of each state begin; those of the last state end with the list.
     first: Vec<u32>,
     /// Where each move leads.
@@ -55,13 +55,13 @@ pub(super) struct Graph {
     /// Who waits in each state.
     waits: Vec<u32>,
     quiescent: Vec<bool>,
-    sets: Numbered<Vec<AgentWait>>,
-    actions: Numbered<u128>,
+    sets: NumberedValues<Vec<AgentWait>>,
+    actions: NumberedValues<u128>,
     /// Whether each action is owed strongly, from action 1 on.
     strong: Vec<bool>,
 }
 
-impl Graph {
+impl StateGraph {
     /// The next state, as the search finds it.
     pub fn push_state(&mut self, waits: &[AgentWait], quiescent: bool) {
         let set = self.sets.number(waits);

@@ -3,7 +3,7 @@
 //! Detail: they stand in lists as threads take them, each of states that one thread has made, so that no level is ever copied; lists
 //! of the level before are filled again.
 
-use super::expand::Waiting;
+use super::expand::UnexpandedState;
 use super::system::ExploredSystem;
 
 /// Most states that a thread takes at once: a few milliseconds of work or less, so that none waits long for the last part of a
@@ -11,15 +11,15 @@ use super::system::ExploredSystem;
 pub(super) const MOST_PART_STATES: usize = 256;
 
 /// States in order.
-pub(super) struct Level<S: ExploredSystem> {
+pub(super) struct SearchLevel<S: ExploredSystem> {
     /// Each with the number of states before it.
-    lists: Vec<(usize, Vec<Waiting<S>>)>,
+    lists: Vec<(usize, Vec<UnexpandedState<S>>)>,
     states: usize,
     /// Lists without states.
-    spare: Vec<Vec<Waiting<S>>>,
+    spare: Vec<Vec<UnexpandedState<S>>>,
 }
 
-impl<S: ExploredSystem> Level<S> {
+impl<S: ExploredSystem> SearchLevel<S> {
     /// No states.
     pub fn new() -> Self {
         Self { lists: Vec::new(), states: 0, spare: Vec::new() }
@@ -36,8 +36,8 @@ impl<S: ExploredSystem> Level<S> {
     }
 
     /// The next state.
-    pub fn push(&mut self, state: Waiting<S>) {
-        let fits = |list: &[Waiting<S>]| list.len() < MOST_PART_STATES && list[0].maker() == state.maker();
+    pub fn push(&mut self, state: UnexpandedState<S>) {
+        let fits = |list: &[UnexpandedState<S>]| list.len() < MOST_PART_STATES && list[0].maker() == state.maker();
         match self.lists.last_mut() {
             Some((_, list)) if fits(list) => list.push(state),
             _ => {
@@ -50,19 +50,19 @@ impl<S: ExploredSystem> Level<S> {
     }
 
     /// The state with so many before it.
-    pub fn get_mut(&mut self, place: usize) -> Option<&mut Waiting<S>> {
+    pub fn get_mut(&mut self, place: usize) -> Option<&mut UnexpandedState<S>> {
         let list = self.lists.partition_point(|(before, _)| *before <= place).checked_sub(1)?;
         let (before, states) = &mut self.lists[list];
         states.get_mut(place - *before)
     }
 
     /// A list without states.
-    pub fn reuse(&mut self, list: Vec<Waiting<S>>) {
+    pub fn reuse(&mut self, list: Vec<UnexpandedState<S>>) {
         self.spare.push(list);
     }
 
     /// Empties it: gives all states, in lists of at most so many.
-    pub fn take_apart(&mut self, most: usize, mut part: impl FnMut(Vec<Waiting<S>>)) {
+    pub fn take_apart(&mut self, most: usize, mut part: impl FnMut(Vec<UnexpandedState<S>>)) {
         for (_, mut list) in self.lists.drain(..) {
             while list.len() > most {
                 let mut first = self.spare.pop().unwrap_or_default();

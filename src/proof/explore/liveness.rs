@@ -33,7 +33,7 @@
 //! way to such a component and a round in it that makes every action it owes. All of this is done on states with names: where
 //! agents are renamed, nobody knows who waits.
 
-use super::graph::{Graph, OPTIONAL};
+use super::graph::{OPTIONAL, StateGraph};
 use super::system::AgentWait;
 #[cfg(doc)]
 use super::system::Fairness;
@@ -59,7 +59,7 @@ pub(super) struct Lasso {
 }
 
 /// What does not end, the work as a whole first. With several threads both questions are asked at once.
-pub(super) fn find(graph: &Graph, threads: usize) -> Option<Lasso> {
+pub(super) fn find(graph: &StateGraph, threads: usize) -> Option<Lasso> {
     if threads < 2 {
         return endless_work(graph).or_else(|| endless_wait(graph));
     }
@@ -72,7 +72,7 @@ pub(super) fn find(graph: &Graph, threads: usize) -> Option<Lasso> {
 }
 
 /// A state without a way to quiescence: of those components that lead nowhere else, the first one that the search found.
-pub(super) fn endless_work(graph: &Graph) -> Option<Lasso> {
+pub(super) fn endless_work(graph: &StateGraph) -> Option<Lasso> {
     let mut index = vec![NEW; graph.states() as usize];
     let mut reaches = vec![false; graph.states() as usize];
     let mut first: Option<Vec<u32>> = None;
@@ -100,7 +100,7 @@ pub(super) fn endless_work(graph: &Graph) -> Option<Lasso> {
 
 /// A wait that a fair run does not end: one in which nothing more need happen, or else the one whose round the search found
 /// first.
-pub(super) fn endless_wait(graph: &Graph) -> Option<Lasso> {
+pub(super) fn endless_wait(graph: &StateGraph) -> Option<Lasso> {
     let rests = |state: &u32| graph.moves(*state).all(|mv| graph.action(mv) == OPTIONAL);
     let resting =
         graph.waits().into_iter().filter_map(|wait| Some((graph.waiting(wait).into_iter().find(rests)?, wait)));
@@ -111,7 +111,7 @@ pub(super) fn endless_wait(graph: &Graph) -> Option<Lasso> {
     // In which list a state stands.
     let mut list_of = vec![0_u32; graph.states() as usize];
     let mut list = 0;
-    let mut judge = Judge::new(graph);
+    let mut judge = FairnessJudge::new(graph);
     let mut first: Option<(AgentWait, Vec<u32>)> = None;
     for wait in graph.waits() {
         let mut lists = vec![graph.waiting(wait)];
@@ -122,9 +122,9 @@ pub(super) fn endless_wait(graph: &Graph) -> Option<Lasso> {
             }
             let inside = |state: u32| list_of[state as usize] == list;
             components(graph, states.iter().copied(), inside, &mut index, |part| match judge.verdict(part) {
-                Verdict::Unfair => {}
-                Verdict::Without(rest) => lists.push(rest),
-                Verdict::Fair => {
+                FairnessVerdict::Unfair => {}
+                FairnessVerdict::Without(rest) => lists.push(rest),
+                FairnessVerdict::Fair => {
                     let part = sorted(part);
                     if first.as_ref().is_none_or(|(_, f)| part[0] < f[0]) {
                         first = Some((wait, part));
@@ -149,7 +149,7 @@ const NEW: u32 = 0;
 const DONE: u32 = u32::MAX;
 
 /// A state on the walk's way: the moves that are left, and the earliest state that it leads back to.
-struct Frame {
+struct WalkFrame {
     state: u32,
     moves: std::ops::Range<u32>,
     low: u32,
@@ -158,7 +158,7 @@ struct Frame {
 /// Strongly connected components (Tarjan) of the states `inside`, from those of `roots` on; each one behind all that it
 /// leads to. `index` is [`NEW`] for each of them at first.
 fn components(
-    graph: &Graph,
+    graph: &StateGraph,
     roots: impl Iterator<Item = u32>,
     inside: impl Fn(u32) -> bool,
     index: &mut [u32],
@@ -166,7 +166,7 @@ fn components(
 ) {
     let mut count = 0;
     // States without a component, and the way to the present one.
-    let (mut open, mut way): (Vec<u32>, Vec<Frame>) = (Vec::new(), Vec::new());
+    let (mut open, mut way): (Vec<u32>, Vec<WalkFrame>) = (Vec::new(), Vec::new());
     for root in roots {
         let mut next = (index[root as usize] == NEW).then_some(root);
         loop {
@@ -174,7 +174,7 @@ fn components(
                 count += 1;
                 index[state as usize] = count;
                 open.push(state);
-                way.push(Frame { state, moves: graph.moves(state), low: count });
+                way.push(WalkFrame { state, moves: graph.moves(state), low: count });
             }
             let Some(frame) = way.last_mut() else { break };
             if let Some(mv) = frame.moves.next() {
@@ -202,7 +202,7 @@ fn components(
 }
 
 /// What fairness says of a component.
-enum Verdict {
+enum FairnessVerdict {
     /// A fair run goes round in it.
     Fair,
     /// No fair run stays in it.
@@ -213,7 +213,7 @@ enum Verdict {
 
 /// What is known of an action in a component.
 #[derive(Clone, Default)]
-struct Seen {
+struct ActionSeen {
     /// States in which it is possible.
     states: u32,
     /// The last of them.
@@ -222,21 +222,21 @@ struct Seen {
     taken: bool,
 }
 
-struct Judge<'a> {
-    graph: &'a Graph,
+struct FairnessJudge<'a> {
+    graph: &'a StateGraph,
     /// The component that each state was in last.
     part_of: Vec<u32>,
     part: u32,
-    seen: Vec<Seen>,
+    seen: Vec<ActionSeen>,
 }
 
-impl<'a> Judge<'a> {
-    fn new(graph: &'a Graph) -> Self {
+impl<'a> FairnessJudge<'a> {
+    fn new(graph: &'a StateGraph) -> Self {
         let part_of = vec![0; graph.states() as usize];
-        Self { graph, part_of, part: 0, seen: vec![Seen::default(); graph.actions()] }
+        Self { graph, part_of, part: 0, seen: vec![ActionSeen::default(); graph.actions()] }
     }
 
-    fn verdict(&mut self, part: &[u32]) -> Verdict {
+    fn verdict(&mut self, part: &[u32]) -> FairnessVerdict {
         self.part += 1;
         for &state in part {
             self.part_of[state as usize] = self.part;
@@ -266,18 +266,18 @@ impl<'a> Judge<'a> {
             }
         }
         if unfair {
-            return Verdict::Unfair;
+            return FairnessVerdict::Unfair;
         }
         if owed.is_empty() {
-            return Verdict::Fair;
+            return FairnessVerdict::Fair;
         }
         let owes = |state: u32| self.graph.moves(state).any(|mv| owed.contains(&self.graph.action(mv)));
-        Verdict::Without(part.iter().copied().filter(|&state| !owes(state)).collect())
+        FairnessVerdict::Without(part.iter().copied().filter(|&state| !owes(state)).collect())
     }
 }
 
 /// A round through a component, from its first state, that leaves out no action that it owes.
-fn round(graph: &Graph, part: &[u32]) -> Vec<u16> {
+fn round(graph: &StateGraph, part: &[u32]) -> Vec<u16> {
     let start = part[0];
     let (mut at, mut round) = (start, Vec::new());
     // Each state of the round, and the moves that were made.
@@ -303,7 +303,7 @@ fn round(graph: &Graph, part: &[u32]) -> Vec<u16> {
 }
 
 /// An action that a round through these states with these actions leaves out though it is owed.
-fn owed(graph: &Graph, states: &[u32], made: &[u32]) -> Option<u32> {
+fn owed(graph: &StateGraph, states: &[u32], made: &[u32]) -> Option<u32> {
     let possible = states.iter().flat_map(|&state| graph.moves(state)).map(|mv| graph.action(mv));
     let left_out = possible.filter(|action| *action != OPTIONAL && !made.contains(action));
     let is_owed = |&action: &u32| graph.is_strong(action) || states.iter().all(|&state| graph.enables(state, action));
@@ -311,7 +311,7 @@ fn owed(graph: &Graph, states: &[u32], made: &[u32]) -> Option<u32> {
 }
 
 /// The shortest way inside a component whose last move is a `goal`; each move with its state.
-fn nearest(graph: &Graph, part: &[u32], from: u32, goal: impl Fn(u32) -> bool) -> Option<Vec<(u32, u32)>> {
+fn nearest(graph: &StateGraph, part: &[u32], from: u32, goal: impl Fn(u32) -> bool) -> Option<Vec<(u32, u32)>> {
     let mut origins: HashMap<u32, (u32, u32)> = HashMap::new();
     let mut queue = VecDeque::from([from]);
     while let Some(state) = queue.pop_front() {
@@ -349,8 +349,8 @@ mod tests {
     type Mv = (u32, Option<(Fairness, u128)>);
 
     /// States, each with whether somebody waits, and its moves. Where nobody waits the state is quiescent.
-    fn graph(states: &[(bool, &[Mv])]) -> Graph {
-        let mut graph = Graph::default();
+    fn graph(states: &[(bool, &[Mv])]) -> StateGraph {
+        let mut graph = StateGraph::default();
         for (waits, _) in states {
             graph.push_state(if *waits { &[WAIT] } else { &[] }, !waits);
         }
@@ -361,12 +361,12 @@ mod tests {
         graph
     }
 
-    fn endless(graph: &Graph) -> (Option<u32>, Option<u32>) {
+    fn endless(graph: &StateGraph) -> (Option<u32>, Option<u32>) {
         (endless_work(graph).map(|l| l.state), endless_wait(graph).map(|l| l.state))
     }
 
     /// With one thread and with two.
-    fn found(graph: &Graph) -> Option<Lasso> {
+    fn found(graph: &StateGraph) -> Option<Lasso> {
         let one = find(graph, 1);
         assert_eq!(find(graph, 2), one);
         one

@@ -4,10 +4,10 @@
 //! number of the move that led to it are kept; the states themselves only for the two levels at work. When nothing is broken
 //! and all states were visited, [`super::liveness`] looks for what never ends; for that all moves are kept too.
 
-use super::desk::{Desk, OpenDesk};
+use super::desk::{OpenDesk, WorkPool};
 use super::expand::{Expander, Expansion, Leads, NewState};
-use super::graph::Graph;
-use super::level::Level;
+use super::graph::StateGraph;
+use super::level::SearchLevel;
 use super::liveness::{self, Endless, Lasso};
 use super::memory::resident_bytes;
 use super::system::{AgentWait, ChartStep, ExploredSystem};
@@ -131,20 +131,20 @@ pub fn search_with<S: ExploredSystem>(
 }
 
 /// What the search knows so far.
-struct Progress<'a, S: ExploredSystem> {
+struct SearchProgress<'a, S: ExploredSystem> {
     start: &'a S,
     limits: Limits,
     report: ExplorationReport,
     origins: Vec<Origin>,
     ends: OrderedMap<u32, (String, u64)>,
-    graph: Option<Graph>,
+    graph: Option<StateGraph>,
     visited: Numbering<'a>,
     /// States of the next level.
-    next: Level<S>,
+    next: SearchLevel<S>,
     progress: &'a mut dyn FnMut(&ExplorationReport),
 }
 
-impl<S: ExploredSystem> Progress<'_, S> {
+impl<S: ExploredSystem> SearchProgress<'_, S> {
     /// The next number is that of a new state; `false`: the search ends here, with a fault if there is one.
     fn add(&mut self, mut new: NewState<S>, waits: &[AgentWait], origin: Origin) -> bool {
         if let Some(event) = new.broken {
@@ -241,12 +241,12 @@ fn first_of<'a, T>(list: &mut &'a [T], count: u16) -> &'a [T] {
 }
 
 /// What a thread has made of a part; nothing: the thread has panicked.
-type Answer<S> = Option<Expansion<S>>;
+type ExpandedPart<S> = Option<Expansion<S>>;
 
 /// Says so when its thread panics, so that nobody waits for it.
 struct Worker<S: ExploredSystem> {
     thread: usize,
-    answers: Sender<Answer<S>>,
+    answers: Sender<ExpandedPart<S>>,
 }
 
 impl<S: ExploredSystem> Drop for Worker<S> {
@@ -258,7 +258,7 @@ impl<S: ExploredSystem> Drop for Worker<S> {
 }
 
 /// Expands parts until there are no more.
-fn work<S: ExploredSystem>(worker: &Worker<S>, (start, limits): (&S, Limits), desk: &Desk<S>, visited: &Visited) {
+fn work<S: ExploredSystem>(worker: &Worker<S>, (start, limits): (&S, Limits), desk: &WorkPool<S>, visited: &Visited) {
     let mut expander = Expander::new(start, limits, worker.thread);
     while let Some((part, returned)) = desk.wait(worker.thread) {
         expander.recycle(returned);
@@ -271,9 +271,9 @@ fn work<S: ExploredSystem>(worker: &Worker<S>, (start, limits): (&S, Limits), de
 /// Visits level after level. This thread takes over what the moves of each part lead to, part after part, and expands parts itself
 /// when nothing is there to be taken over. `false`: the search ended before the last level.
 fn levels<S: ExploredSystem>(
-    known: &mut Progress<'_, S>,
-    desk: &Desk<S>,
-    answers: &Receiver<Answer<S>>,
+    known: &mut SearchProgress<'_, S>,
+    desk: &WorkPool<S>,
+    answers: &Receiver<ExpandedPart<S>>,
     (expander, visited): (&mut Expander<S>, &Visited),
 ) -> bool {
     let mut level = 0;
@@ -317,15 +317,15 @@ fn run<S: ExploredSystem>(
     progress: &mut dyn FnMut(&ExplorationReport),
 ) -> ExplorationReport {
     let visited = Visited::default();
-    let mut known = Progress {
+    let mut known = SearchProgress {
         start,
         limits,
         report: ExplorationReport { by_name: !limits.symmetry, ..ExplorationReport::default() },
         origins: Vec::new(),
         ends: OrderedMap::new(),
-        graph: limits.liveness.then(Graph::default),
+        graph: limits.liveness.then(StateGraph::default),
         visited: Numbering::new(&visited),
-        next: Level::new(),
+        next: SearchLevel::new(),
         progress,
     };
     let mut expander = Expander::new(start, limits, OWN_THREAD);
@@ -337,7 +337,7 @@ fn run<S: ExploredSystem>(
         return known.report;
     }
     known.add(new, &waits, (0, 0));
-    let desk = Desk::new(limits.threads.max(1));
+    let desk = WorkPool::new(limits.threads.max(1));
     let is_whole = std::thread::scope(|scope| {
         let (send, answers) = channel();
         for thread in OWN_THREAD + 1..limits.threads {
@@ -348,9 +348,10 @@ fn run<S: ExploredSystem>(
         let open = OpenDesk(&desk);
         levels(&mut known, open.0, &answers, (&mut expander, &visited))
     });
-    let Progress { mut report, ends, graph, origins, visited: numbering, .. } = known;
+    let SearchProgress { mut report, ends, graph, origins, visited: numbering, .. } = known;
     report.frontier = 0;
-    report.kept_bytes = numbering.bytes() + size_of_val(origins.as_slice()) + graph.as_ref().map_or(0, Graph::bytes);
+    report.kept_bytes =
+        numbering.bytes() + size_of_val(origins.as_slice()) + graph.as_ref().map_or(0, StateGraph::bytes);
     drop(numbering);
     drop(visited);
     if report.violation.is_none() {

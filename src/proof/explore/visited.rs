@@ -14,15 +14,15 @@ const CHUNK: usize = 1 << 12;
 
 /// The table that all threads look at.
 #[derive(Default)]
-pub(super) struct Visited(Mutex<Arc<Table>>);
+pub(super) struct Visited(Mutex<Arc<VisitedTable>>);
 
 impl Visited {
-    fn current(&self) -> MutexGuard<'_, Arc<Table>> {
+    fn current(&self) -> MutexGuard<'_, Arc<VisitedTable>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// For looks of any thread. It sees what is numbered later too, until there is no more room in it.
-    pub fn table(&self) -> Arc<Table> {
+    pub fn table(&self) -> Arc<VisitedTable> {
         Arc::clone(&self.current())
     }
 }
@@ -31,7 +31,7 @@ impl Visited {
 pub(super) struct Numbering<'a> {
     visited: &'a Visited,
     /// The current table. Taken once, so that no fingerprint costs a lock.
-    table: Arc<Table>,
+    table: Arc<VisitedTable>,
     /// How many have a number. It stands apart from what other threads read, which would wait for it at each new state.
     count: usize,
 }
@@ -64,14 +64,14 @@ impl<'a> Numbering<'a> {
 
 /// What [`Visited`] keeps.
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct VisitedTable {
     /// Both halves of each fingerprint.
     prints: Vec<Arc<[[AtomicU64; 2]]>>,
     /// Number + 1 of the fingerprint that fell here or before it; 0: free. At most two thirds of them are taken.
     slots: Arc<[AtomicU32]>,
 }
 
-impl Table {
+impl VisitedTable {
     /// The number of a fingerprint, if it has one.
     pub fn number(&self, print: u128) -> Option<u32> {
         if self.slots.is_empty() { None } else { self.find(print).ok() }

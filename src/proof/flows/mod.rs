@@ -59,11 +59,12 @@ pub fn all() -> Vec<FlowGroup> {
     ]
 }
 
-/// All charts as one page of Markdown; pictures with the names of the flows are expected beside it.
+/// All charts as one page of Markdown; with `has_pictures` each has a link to an SVG of its
+/// name beside the page.
 ///
 /// # Errors
 /// A script that its system does not follow.
-pub fn markdown() -> Result<String, FlowError> {
+pub fn markdown(has_pictures: bool) -> Result<String, FlowError> {
     let mut text = String::from(
         "# Transactions of the coherence engine\n\n\
          Each chart is one way through the states of the agents that the simulations clock and the exploration searches. \
@@ -76,7 +77,8 @@ pub fn markdown() -> Result<String, FlowError> {
         for flow in group.flows {
             let chart = flow.chart?.text();
             let (name, doc) = (flow.name, flow.doc);
-            let _ = write!(text, "\n### {name}\n\n{doc} ([picture]({name}.svg))\n\n```text\n{chart}```\n");
+            let picture = if has_pictures { format!(" ([picture]({name}.svg))") } else { String::new() };
+            let _ = write!(text, "\n### {name}\n\n{doc}{picture}\n\n```text\n{chart}```\n");
         }
     }
     Ok(text)

@@ -94,7 +94,7 @@ fn uses(term: &Term, load: usize) -> bool {
 
 /// A request of a core that is not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct OpenAccess {
+struct UnansweredAccess {
     actor: usize,
     line: LineAddr,
     entry: u16,
@@ -108,11 +108,11 @@ struct BridgeLeaf {
     bridge: OutboundBridge,
     /// Accesses to the memory of the cache that have not ended.
     accesses: Vec<BridgeActor>,
-    open: Vec<OpenAccess>,
+    open: Vec<UnansweredAccess>,
 }
 
 impl BridgeLeaf {
-    fn shown(&self) -> (Vec<u8>, &[OpenAccess]) {
+    fn shown(&self) -> (Vec<u8>, &[UnansweredAccess]) {
         let mut shown = Shown::default();
         self.bridge.hash_state(&mut shown);
         self.accesses.iter().for_each(|by| by.hash(&mut shown));
@@ -265,7 +265,7 @@ impl BridgeRig {
         out: &mut AgentOutput<CacheLine>,
     ) -> StressRequestOutcome {
         let leaf = actor / self.accelerators;
-        let is_open = |open: &OpenAccess| (open.actor, open.line) == (actor, line);
+        let is_open = |open: &UnansweredAccess| (open.actor, open.line) == (actor, line);
         if self.bridges[leaf].open.iter().any(is_open) {
             return StressRequestOutcome::No;
         }
@@ -296,7 +296,7 @@ impl BridgeRig {
         let Some(entry) = request.and_then(|request| of.bridge.admit(0, request)) else {
             return StressRequestOutcome::No;
         };
-        of.open.push(OpenAccess { actor, line, entry, reads });
+        of.open.push(UnansweredAccess { actor, line, entry, reads });
         let mut asked = BridgeOutput::default();
         of.bridge.start(entry, &mut asked);
         self.follow(leaf, asked, out);

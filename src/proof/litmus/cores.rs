@@ -45,7 +45,7 @@ use std::sync::Arc;
 
 /// A core, on the agent of its number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Core {
+struct ProgramCore {
     /// Accesses that have taken effect.
     done: AccessSet,
     /// Stores that the agent makes.
@@ -56,7 +56,7 @@ struct Core {
     sources: Vec<u8>,
 }
 
-impl Core {
+impl ProgramCore {
     fn is_done(&self, access: usize) -> bool {
         self.done >> access & 1 == 1
     }
@@ -80,7 +80,7 @@ pub struct Cores<R> {
     setup: Arc<Setup>,
     rig: R,
     net: Net<CacheLine>,
-    cores: Vec<Core>,
+    cores: Vec<ProgramCore>,
     /// The copies of the start are placed.
     begun: bool,
     /// The programs stand on the agents in reverse order.
@@ -150,7 +150,7 @@ impl<R: Rig + Clone> Cores<R> {
         let longest = program.threads.iter().map(Vec::len).max().unwrap_or(0);
         let has_exclusive = program.threads.iter().flatten().any(|access| access.exclusive.is_some());
         let sources = vec![0; if has_exclusive { longest } else { 0 }];
-        let core = Core { done: 0, given: 0, loaded: vec![0; longest], sources };
+        let core = ProgramCore { done: 0, given: 0, loaded: vec![0; longest], sources };
         let cores = vec![core; program.threads.len().min(rig.actors())];
         let lines = program.initial.len() as u64;
         Self { setup: Arc::new(Setup { config, program, lines }), rig, net, cores, begun: false, mirrored: false }
@@ -601,7 +601,7 @@ impl<R: Rig + Clone> Cores<R> {
     }
 
     /// What a core has done on its way to a later state, in words.
-    fn did(&self, core: usize, after: &Core) -> Vec<String> {
+    fn did(&self, core: usize, after: &ProgramCore) -> Vec<String> {
         let new = (0..self.thread(core).len()).filter(|n| after.is_done(*n) && !self.cores[core].is_done(*n));
         let has_failed = |n: usize| self.thread(core)[n].exclusive.is_some() && after.loaded[n] == EXCLUSIVE_FAILED;
         let text = |n: usize| match self.stored_from(core, n, Some(after.loaded[n])) {

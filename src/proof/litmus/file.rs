@@ -32,7 +32,7 @@ pub enum LitmusError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct LitmusCaseFile {
     kind: Spanned<String>,
     start: Spanned<String>,
     programs: Spanned<Vec<Vec<Spanned<String>>>>,
@@ -58,7 +58,7 @@ fn refused(line: usize, found: impl ToString, expected: impl ToString) -> Litmus
 
 /// Reads a case; what is wrong is named with its line.
 pub fn parse(text: &str) -> Result<LitmusCase, LitmusError> {
-    let file: File = toml::from_str(text).map_err(|e| LitmusError::Toml {
+    let file: LitmusCaseFile = toml::from_str(text).map_err(|e| LitmusError::Toml {
         line: line_of(text, e.span().map_or(0, |s| s.start)),
         text: e.message().to_owned(),
     })?;

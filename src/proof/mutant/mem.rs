@@ -11,6 +11,11 @@ use scalepool_coherence::rules::{AskedFor, M2sKind, MemRules, Sheet};
 use scalepool_protocols::cxl::cxl256::code::{DevLoad, SnpType};
 
 impl MemRules for CoherenceMutant {
+    /// The first holder of a line, by its number, is left out.
+    fn treats_holders_alike(&self) -> bool {
+        *self != Self::HolderSkipped
+    }
+
     fn asked(&self, holders: Holders, asked: &AskedFor) -> IdSet {
         let mut all = Sheet.asked(holders, asked);
         let for_host = |snp| asked.requester.is_some() && asked.snp == snp;

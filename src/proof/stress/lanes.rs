@@ -18,9 +18,9 @@ pub struct Letter {
 
 /// Lines by identifier, of one link.
 #[derive(Debug, Default)]
-struct Names([Vec<Option<LineAddr>>; 4]);
+struct LineIdentifiers([Vec<Option<LineAddr>>; 4]);
 
-impl Names {
+impl LineIdentifiers {
     fn set(&mut self, kind: MessageIdentifier, id: u16, line: Option<LineAddr>) {
         let names = &mut self.0[kind as usize];
         if names.len() <= usize::from(id) {
@@ -57,7 +57,7 @@ impl Names {
 #[derive(Debug)]
 pub struct Lanes {
     lanes: Vec<Vec<Letter>>,
-    names: Vec<Names>,
+    names: Vec<LineIdentifiers>,
     /// Lanes that hold something.
     busy: IdSet,
     /// Messages of a class that a direction of a link holds at once, its credits; later ones wait at the sender.
@@ -68,7 +68,7 @@ impl Lanes {
     /// Of `links` links (1 to 4,096).
     pub fn new(links: usize, credits: usize) -> Self {
         let lanes = (0..links * 2).map(|_| Vec::new()).collect();
-        let names = (0..links).map(|_| Names::default()).collect();
+        let names = (0..links).map(|_| LineIdentifiers::default()).collect();
         Self { lanes, names, busy: IdSet::EMPTY, credits: credits.max(1) }
     }
 

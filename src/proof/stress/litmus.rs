@@ -98,7 +98,7 @@ fn drive<R: StressRig>(rig: R, stress: &Stress, programs: &[Vec<Work>]) -> Resul
 }
 
 /// A core.
-struct Core<'a> {
+struct StressCore<'a> {
     actor: usize,
     program: &'a [Work],
     /// Next access, and whether it is a store that has begun.
@@ -114,7 +114,7 @@ fn once<R: StressRig>(tester: &mut Tester<R>, programs: &[Vec<Work>]) -> Result<
     let mut cores = Vec::new();
     for program in programs.iter().take(actors) {
         let actor = places.swap_remove(tester.dice.below(places.len()));
-        cores.push(Core { actor, program, at: 0, storing: false, loaded: Vec::new() });
+        cores.push(StressCore { actor, program, at: 0, storing: false, loaded: Vec::new() });
     }
     for actor in 0..actors {
         for line in (0..lines).map(LineAddr) {
@@ -158,7 +158,7 @@ fn evict<R: StressRig>(tester: &mut Tester<R>, actor: usize) -> Result<(), Coher
 }
 
 /// The core goes on, or evicts a line.
-fn act<R: StressRig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), CoherenceEvent> {
+fn act<R: StressRig>(tester: &mut Tester<R>, core: &mut StressCore) -> Result<(), CoherenceEvent> {
     tester.counts.steps += 1;
     if tester.dice.once_in(4) {
         return evict(tester, core.actor);
@@ -175,7 +175,7 @@ fn act<R: StressRig>(tester: &mut Tester<R>, core: &mut Core) -> Result<(), Cohe
 }
 
 /// Takes note of accesses that have ended.
-fn note<R: StressRig>(tester: &mut Tester<R>, cores: &mut [Core]) {
+fn note<R: StressRig>(tester: &mut Tester<R>, cores: &mut [StressCore]) {
     for core in cores {
         match core.program.get(core.at) {
             Some(Work { line, store: None }) => {

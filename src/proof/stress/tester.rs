@@ -27,7 +27,7 @@ const DRAIN_OPERATIONS: u64 = 5_000;
 const FREEZE_STEPS: u64 = 64;
 
 /// What a step was: who moved, and the message that it took.
-type Cause = (Who, Option<(AgentPort, Letter)>);
+type StressStep = (Who, Option<(AgentPort, Letter)>);
 
 /// A run.
 pub(super) struct Tester<R> {
@@ -312,7 +312,7 @@ impl<R: StressRig> Tester<R> {
     }
 
     /// Effects, sends and checks of a step.
-    fn settle(&mut self, cause: Cause, line: Option<LineAddr>) -> Result<(), CoherenceEvent> {
+    fn settle(&mut self, cause: StressStep, line: Option<LineAddr>) -> Result<(), CoherenceEvent> {
         let actor = self.actor(cause.0);
         let mut touched = [line; 4];
         loop {
@@ -352,7 +352,12 @@ impl<R: StressRig> Tester<R> {
     }
 
     /// Makes an effect true; returns its line.
-    fn effect(&mut self, actor: usize, cause: Cause, effect: Effect<CacheLine>) -> Result<LineAddr, CoherenceEvent> {
+    fn effect(
+        &mut self,
+        actor: usize,
+        cause: StressStep,
+        effect: Effect<CacheLine>,
+    ) -> Result<LineAddr, CoherenceEvent> {
         match effect {
             Effect::Stored(line) => {
                 let place = self.place(actor, line);

@@ -13,8 +13,8 @@
 
 use super::menu::StartState;
 use super::misstep::{WrongStep, alter_one};
-use super::part::{Deed, Member, MemoryPart, Operation, Place};
-use super::setup::{DescriptionError, Holder, Setup, Site, SystemDescription, back};
+use super::part::{Deed, Member, MemoryPart, Operation, ProgramPlace};
+use super::setup::{AgentSite, DescriptionError, PortHolder, Setup, SystemDescription, back};
 use crate::explore::fingerprint::fingerprint;
 use crate::explore::system::{AgentWait, Awaited, ChartStep, ExploredSystem, Fairness, SentMessage, delivery, outcome};
 use crate::net::Net;
@@ -39,7 +39,7 @@ pub struct Composite {
     pub(super) agents: SmallVec<[SharedState<Member>; 6]>,
     pub(super) net: Net<LineToken>,
     /// Programs: where each agent's stands.
-    places: Vec<Place>,
+    places: Vec<ProgramPlace>,
     /// What the stores made of each line.
     poisoned: PoisonedLines,
     /// Programs: of each load of each agent, whether it got poison. Empty where nobody poisons.
@@ -186,7 +186,7 @@ impl Composite {
     }
 
     /// Where the program of an agent stands; `None`: the agents are free.
-    pub(super) fn place(&self, agent: usize) -> Option<Place> {
+    pub(super) fn place(&self, agent: usize) -> Option<ProgramPlace> {
         self.places.get(agent).copied()
     }
 
@@ -207,7 +207,7 @@ impl Composite {
         (link, back(dir))
     }
 
-    fn way(&self, home: usize, port: AgentPort) -> &Holder {
+    fn way(&self, home: usize, port: AgentPort) -> &PortHolder {
         &self.setup.holders(home)[usize::from(port)]
     }
 
@@ -284,7 +284,7 @@ impl Composite {
             holders.iter().flat_map(|holder| &holder.way).flat_map(|&(link, dir)| [(link, dir), (link, back(dir))]);
         let messages = links.flat_map(|(link, dir)| self.net.of(link, dir)).filter(|m| counted(m));
         let under_way = messages.filter_map(|m| m.data().copied()).filter(|value| of_line(value, line));
-        let of_holder = |holder: &Holder| self.agents[holder.agent].part().kept(self.site(holder.agent), line);
+        let of_holder = |holder: &PortHolder| self.agents[holder.agent].part().kept(self.site(holder.agent), line);
         let kept = holders.iter().flat_map(of_holder).chain(part.kept(site, line));
         let agents: IdSet = holders.iter().map(|holder| holder.agent as AgentPort).collect();
         let tracked = self.tracked(home, line);
@@ -549,7 +549,7 @@ impl Composite {
         out.sends.iter_mut().filter_map(|(_, m)| m.data_mut()).for_each(&mut settle);
     }
 
-    fn site(&self, agent: usize) -> Site<'_> {
+    fn site(&self, agent: usize) -> AgentSite<'_> {
         self.setup.site(agent)
     }
 

@@ -9,7 +9,6 @@
 
 use super::menu::{Menu, ProgramOperation};
 use super::part::Member;
-use crate::mutant::CoherenceMutant;
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{Age, LineAddr, LineContent, LineToken};
 use scalepool_coherence::ids::{AgentPort, IdSet};
@@ -83,9 +82,9 @@ pub struct Setup {
     /// Of those that it may hold, the ones behind each of its ports.
     port_lines: Vec<Vec<Vec<LineAddr>>>,
     /// Of each home the holder behind each port, and the links on the way, those next to the holder first.
-    holders: Vec<Vec<Holder>>,
+    holders: Vec<Vec<PortHolder>>,
     /// Of each home everybody below it, level by level: the agent above, and who stands behind one of its ports.
-    below: Vec<Vec<(usize, Holder)>>,
+    below: Vec<Vec<(usize, PortHolder)>>,
     /// Of each home the agent that is its memory, if it has none of its own.
     memories: Vec<Option<usize>>,
     /// Homes whose holders are alike, so that a search may rename them.
@@ -97,7 +96,7 @@ pub struct Setup {
 
 /// Who stands behind a port of a home.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Holder {
+pub(super) struct PortHolder {
     /// The agent.
     pub agent: usize,
     /// Its port towards the home.
@@ -225,7 +224,7 @@ impl Setup {
     }
 
     /// Who stands behind a port of a home.
-    fn follow(&self, members: &[Member], home: usize, port: AgentPort) -> Result<Holder, DescriptionError> {
+    fn follow(&self, members: &[Member], home: usize, port: AgentPort) -> Result<PortHolder, DescriptionError> {
         let (mut at, mut way) = ((home, port), Vec::new());
         loop {
             let (link, dir) = self.ports[at.0][usize::from(at.1)];
@@ -235,7 +234,7 @@ impl Setup {
             match far.part().passes_on(port) {
                 Some(next) if way.len() <= members.len() => at = (agent, next),
                 Some(_) => return refused(&self.names[home], "switches joined in a circle", "holders of its lines"),
-                None if far.fits(&members[home]) => return Ok(Holder { agent, port, way }),
+                None if far.fits(&members[home]) => return Ok(PortHolder { agent, port, way }),
                 None => {
                     let found = format!("{} behind port {port}", self.names[agent]);
                     return refused(&self.names[home], found, members[home].expected());
@@ -248,7 +247,7 @@ impl Setup {
     /// no poison, no direct peer anywhere and no line that is memory of one of them. A device asks all holders at once and numbers its snoops host by host, so no order of hosts is in
     /// what it does; with the rule off that leaves out the first holder there is one.
     fn has_like_holders(&self, members: &[Member], home: usize) -> bool {
-        let like = |a: &Holder, b: &Holder| {
+        let like = |a: &PortHolder, b: &PortHolder| {
             std::mem::discriminant(&members[a.agent]) == std::mem::discriminant(&members[b.agent])
                 && self.configs[a.agent] == self.configs[b.agent]
                 && a.way.len() == b.way.len()
@@ -258,7 +257,7 @@ impl Setup {
         members[home].has_level()
             && !self.runs_programs
             && self.poisoners.is_empty()
-            && self.configs[home].rules != CoherenceMutant::HolderSkipped.rules()
+            && self.configs[home].rules.treats_holders_alike()
             && self.menu.peers.is_empty()
             && self.configs[home].own_memory.is_empty()
             && holders.len() > 1
@@ -271,8 +270,8 @@ impl Setup {
     }
 
     /// An agent and what it may know.
-    pub(super) fn site(&self, agent: usize) -> Site<'_> {
-        Site { setup: self, agent, port: None }
+    pub(super) fn site(&self, agent: usize) -> AgentSite<'_> {
+        AgentSite { setup: self, agent, port: None }
     }
 
     /// The link of a port, and the direction in which the port sends.
@@ -291,8 +290,8 @@ impl Setup {
     }
 
     /// Everybody below a home, level by level.
-    fn followed(&self, home: usize) -> Vec<(usize, Holder)> {
-        let mut all: Vec<(usize, Holder)> = Vec::new();
+    fn followed(&self, home: usize) -> Vec<(usize, PortHolder)> {
+        let mut all: Vec<(usize, PortHolder)> = Vec::new();
         let mut levels = vec![home];
         while let Some(level) = levels.pop() {
             for holder in &self.holders[level] {
@@ -307,12 +306,12 @@ impl Setup {
     }
 
     /// Everybody below a home who may hold its lines: the agent above, and who stands behind one of its ports.
-    pub(super) fn below(&self, home: usize) -> &[(usize, Holder)] {
+    pub(super) fn below(&self, home: usize) -> &[(usize, PortHolder)] {
         &self.below[home]
     }
 
     /// Who stands behind the ports of a home, in order.
-    pub(super) fn holders(&self, home: usize) -> &[Holder] {
+    pub(super) fn holders(&self, home: usize) -> &[PortHolder] {
         &self.holders[home]
     }
 
@@ -329,7 +328,7 @@ impl Setup {
 
 /// What an agent knows of the system besides its own state.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Site<'a> {
+pub(super) struct AgentSite<'a> {
     setup: &'a Setup,
     /// Its number.
     pub agent: usize,
@@ -337,7 +336,7 @@ pub(super) struct Site<'a> {
     port: Option<AgentPort>,
 }
 
-impl<'a> Site<'a> {
+impl<'a> AgentSite<'a> {
     /// Its name.
     pub fn name(self) -> &'a str {
         &self.setup.names[self.agent]

@@ -25,7 +25,7 @@ pub fn of(vertices: usize, next: &NextEdges<'_>) -> Vec<Circle> {
 }
 
 /// A vertex whose edges are being followed.
-struct Frame {
+struct VisitedVertex {
     vertex: usize,
     edges: std::vec::IntoIter<(usize, usize)>,
 }
@@ -36,16 +36,16 @@ pub(super) fn parts(vertices: usize, next: &NextEdges<'_>) -> Vec<usize> {
     let (mut order, mut low, mut part) = (vec![NONE; vertices], vec![NONE; vertices], vec![NONE; vertices]);
     let (mut seen, mut found, mut open) = (0, 0, Vec::new());
     for root in 0..vertices {
-        let mut frames: Vec<Frame> = Vec::new();
+        let mut frames: Vec<VisitedVertex> = Vec::new();
         let mut enter = (order[root] == NONE).then_some(root);
         loop {
             if let Some(vertex) = enter.take() {
                 (order[vertex], low[vertex]) = (seen, seen);
                 seen += 1;
                 open.push(vertex);
-                frames.push(Frame { vertex, edges: next(vertex).into_iter() });
+                frames.push(VisitedVertex { vertex, edges: next(vertex).into_iter() });
             }
-            let Some(Frame { vertex, edges }) = frames.last_mut() else { break };
+            let Some(VisitedVertex { vertex, edges }) = frames.last_mut() else { break };
             let vertex = *vertex;
             if let Some((to, _)) = edges.next() {
                 if order[to] == NONE {

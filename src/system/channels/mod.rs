@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 
 /// Where a channel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum At {
+enum ChannelLocation {
     /// On a link: 0 is what its first end sends, 1 what its second end sends.
     Link { link: usize, direction: usize },
     /// In a component, in front of one of its ports.
@@ -38,8 +38,8 @@ enum At {
 
 /// A channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Channel {
-    at: At,
+struct ChannelVertex {
+    at: ChannelLocation,
     class: &'static str,
 }
 
@@ -89,7 +89,7 @@ struct Reason {
 
 /// Edges of one reason.
 #[derive(Debug)]
-struct Group {
+struct EdgeGroup {
     reason: usize,
     reach: Reach,
     /// Ports and channels to which they lead.
@@ -99,9 +99,9 @@ struct Group {
 /// The graph.
 #[derive(Debug, Default)]
 pub struct ChannelGraph {
-    channels: Vec<Channel>,
+    channels: Vec<ChannelVertex>,
     reasons: Vec<Reason>,
-    groups: Vec<Group>,
+    groups: Vec<EdgeGroup>,
     /// Groups of edges that leave a channel, with the port at which its messages come in.
     leaving: Vec<Vec<(usize, usize)>>,
 }
@@ -162,8 +162,8 @@ impl ChannelGraph {
         graph
     }
 
-    fn add(&mut self, at: At, class: &'static str) -> usize {
-        self.channels.push(Channel { at, class });
+    fn add(&mut self, at: ChannelLocation, class: &'static str) -> usize {
+        self.channels.push(ChannelVertex { at, class });
         self.leaving.push(Vec::new());
         self.channels.len() - 1
     }
@@ -185,7 +185,7 @@ impl ChannelGraph {
             }
         } else if !from.is_empty() && !to.is_empty() {
             let group = self.groups.len();
-            self.groups.push(Group { reason, reach: reach.clone(), to });
+            self.groups.push(EdgeGroup { reason, reach: reach.clone(), to });
             from.iter().for_each(|&(port, channel)| self.leaving[channel].push((group, port)));
         }
     }
@@ -196,7 +196,7 @@ impl ChannelGraph {
         let classes = config.channels(system.roles_of(&system.links[link]));
         let mut direction = 0;
         let numbered = classes.map(|classes| {
-            let at = At::Link { link, direction };
+            let at = ChannelLocation::Link { link, direction };
             direction += 1;
             classes.into_iter().map(|class| (class, self.add(at, class))).collect::<Vec<_>>()
         });
@@ -234,7 +234,7 @@ impl ChannelGraph {
             if let Some(name) = queue {
                 for (port, channel) in &mut targets {
                     *channel = *queues.entry((*port, name, to)).or_insert_with(|| {
-                        let queue = self.add(At::Queue { component, port: *port, name }, to);
+                        let queue = self.add(ChannelLocation::Queue { component, port: *port, name }, to);
                         let reason = self.add_reason(by, "sends what it has queued");
                         self.join(reason, &Reach::AnyPort, &[(*port, queue)], vec![(*port, *channel)]);
                         queue
@@ -254,7 +254,7 @@ impl ChannelGraph {
     /// Channels for whose room a message in a channel may wait, with the reasons.
     fn next(&self, channel: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.leaving[channel].iter().flat_map(|&(group, from)| {
-            let Group { reason, reach, to } = &self.groups[group];
+            let EdgeGroup { reason, reach, to } = &self.groups[group];
             to.iter().filter(move |(port, _)| reach.leads(from, *port)).map(|(_, next)| (*next, *reason))
         })
     }
@@ -290,13 +290,13 @@ impl ChannelGraph {
 
     /// A channel in words.
     fn shown(&self, system: &System, channel: usize) -> String {
-        let Channel { at, class } = self.channels[channel];
+        let ChannelVertex { at, class } = self.channels[channel];
         match at {
-            At::Link { link, direction } => {
+            ChannelLocation::Link { link, direction } => {
                 let link = &system.links[link];
                 format!("{class} on {} {}", link.path, link.config.directions(system.roles_of(link))[direction])
             }
-            At::Queue { component, port, name } => {
+            ChannelLocation::Queue { component, port, name } => {
                 format!("{class} in the {name} of {}", system.components[component].ports[port].path)
             }
         }
@@ -304,7 +304,9 @@ impl ChannelGraph {
 
     /// The port of a component at the link of a channel.
     fn port_of<'a>(&self, system: &'a System, channel: usize, by: By) -> Option<&'a str> {
-        let (At::Link { link, .. }, By::Component(own)) = (self.channels[channel].at, by) else { return None };
+        let (ChannelLocation::Link { link, .. }, By::Component(own)) = (self.channels[channel].at, by) else {
+            return None;
+        };
         let (_, port) = system.links[link].ports.into_iter().find(|(component, _)| *component == own)?;
         Some(&system.components[own].ports[port].path)
     }
@@ -313,14 +315,14 @@ impl ChannelGraph {
     /// room it may wait for, reason.
     pub fn json(&self, system: &System) -> Value {
         let channel = |n: usize| {
-            let Channel { at, class } = self.channels[n];
+            let ChannelVertex { at, class } = self.channels[n];
             match at {
-                At::Link { link, direction } => {
+                ChannelLocation::Link { link, direction } => {
                     let link = &system.links[link];
                     let direction = link.config.directions(system.roles_of(link))[direction];
                     json!({"link": link.path, "direction": direction, "class": class})
                 }
-                At::Queue { component, port, name } => {
+                ChannelLocation::Queue { component, port, name } => {
                     json!({"port": system.components[component].ports[port].path, "queue": name, "class": class})
                 }
             }

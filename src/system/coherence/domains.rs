@@ -42,7 +42,7 @@ pub struct Joined {
 /// # Errors
 /// Agents that are not joined as the coherence engine needs it.
 pub fn joined(system: &System) -> Result<Vec<Joined>, NodeError> {
-    let all = found(system)?.into_iter().map(|Open { component, home, holders, switches, .. }| {
+    let all = found(system)?.into_iter().map(|OpenDomain { component, home, holders, switches, .. }| {
         let holders = holders.into_iter().map(|(component, port, holder, _)| (component, port, holder.name)).collect();
         Joined { component, home, holders, switches }
     });
@@ -50,7 +50,7 @@ pub fn joined(system: &System) -> Result<Vec<Joined>, NodeError> {
 }
 
 /// A domain before its agents know of it.
-struct Open {
+struct OpenDomain {
     component: usize,
     home: LineOwner,
     /// Component, port and name of each holder, and the port of the home behind which it stands.
@@ -63,7 +63,7 @@ struct Open {
     passed: Vec<(usize, usize)>,
 }
 
-impl Open {
+impl OpenDomain {
     /// Notes the switches with virtual hierarchies on a way.
     fn passes(&mut self, system: &System, way: &WayEnd) {
         for &(switch, vcs, _) in &way.vppbs {
@@ -93,7 +93,7 @@ pub(crate) fn domains(
     let mut all = Domains { of_component: vec![None; count], chart: chart.clone(), ..Domains::default() };
     let mut links_before = 0;
     for (number, one) in open.into_iter().enumerate() {
-        let Open { component, mut home, holders, switches, ways, passed } = one;
+        let OpenDomain { component, mut home, holders, switches, ways, passed } = one;
         amend(&mut home.config);
         let names: Vec<String> = std::iter::once(&home.name)
             .chain(holders.iter().map(|h| &h.2.name))
@@ -129,7 +129,7 @@ pub(crate) fn domains(
 }
 
 /// Every home with what its ports lead to.
-fn found(system: &System) -> Result<Vec<Open>, NodeError> {
+fn found(system: &System) -> Result<Vec<OpenDomain>, NodeError> {
     let parts: Vec<Option<Coherent>> = system.components.iter().map(|c| c.config.coherent(&c.path)).collect();
     let is_home = |part: &Option<Coherent>| matches!(part, Some(Coherent::Home(_) | Coherent::Both(..)));
     let homes = parts.iter().enumerate().filter(|(_, part)| is_home(part));
@@ -185,7 +185,7 @@ impl Domains {
 }
 
 /// Names of all agents: the homes, then the holders.
-fn columns(open: &[Open]) -> Vec<String> {
+fn columns(open: &[OpenDomain]) -> Vec<String> {
     let mut names: Vec<String> = open.iter().map(|one| one.home.name.clone()).collect();
     for (.., holder, _) in open.iter().flat_map(|one| &one.holders) {
         if !names.contains(&holder.name) {
@@ -197,14 +197,14 @@ fn columns(open: &[Open]) -> Vec<String> {
 }
 
 /// The home of a component with the holders that its ports lead to.
-fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Result<Open, NodeError> {
+fn followed(system: &System, parts: &[Option<Coherent>], component: usize) -> Result<OpenDomain, NodeError> {
     let instance = &system.components[component];
     let refused = |text: String| NodeError::Joined { path: instance.path.clone(), text };
     let Some(home) = instance.config.coherent(&instance.path).and_then(Coherent::home) else {
         unreachable!("it was a home before")
     };
     let mut open =
-        Open { component, home, holders: Vec::new(), switches: Vec::new(), ways: Vec::new(), passed: Vec::new() };
+        OpenDomain { component, home, holders: Vec::new(), switches: Vec::new(), ways: Vec::new(), passed: Vec::new() };
     // The home of CXL.cache is the host, that of CXL.mem the device.
     let to_holders = |port: &usize| match instance.ports[*port].decl.role {
         PortRole::Coherent(CoherenceProtocol::Cache, side) => side == CxlSide::Host,
@@ -297,23 +297,23 @@ fn behind(system: &System, component: usize, port: usize) -> String {
 }
 
 /// A holder that was found.
-struct Held(usize, usize, Holder);
+struct FoundHolder(usize, usize, Holder);
 
-impl Held {
+impl FoundHolder {
     fn behind(self, port: usize) -> (usize, usize, Holder, usize) {
         (self.0, self.1, self.2, port)
     }
 }
 
-fn held(parts: &[Option<Coherent>], (component, port): (usize, usize)) -> Option<Held> {
+fn held(parts: &[Option<Coherent>], (component, port): (usize, usize)) -> Option<FoundHolder> {
     let names = parts[component].as_ref()?.holders()?;
     let name = names[port].clone();
     let acts = !names[..port].contains(&name);
-    Some(Held(component, port, Holder { name, acts }))
+    Some(FoundHolder(component, port, Holder { name, acts }))
 }
 
 /// Every switch has a home, and an agent with several ports has one number at all its homes.
-fn check_joined(system: &System, parts: &[Option<Coherent>], open: &[Open]) -> Result<(), NodeError> {
+fn check_joined(system: &System, parts: &[Option<Coherent>], open: &[OpenDomain]) -> Result<(), NodeError> {
     for (n, part) in parts.iter().enumerate() {
         let path = || system.components[n].path.clone();
         if matches!(part, Some(Coherent::Switch)) && !open.iter().any(|one| one.switches.contains(&n)) {

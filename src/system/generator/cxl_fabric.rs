@@ -44,7 +44,7 @@ config! {
 
 /// What is at the ports of one switch.
 #[derive(Clone, Default)]
-struct At {
+struct SwitchAttachments {
     /// Nodes of the topology, ascending.
     nodes: Vec<usize>,
     /// Own ports of the topology that lead to another router.
@@ -69,9 +69,9 @@ fn routing_of(topology: &Topology, shape: &str) -> &'static str {
 fn generate(own: &mut Generating<'_>) {
     let fabric: CxlFabric = own.read();
     let Some(FileTopology { topology, settings }) = made(own, &fabric.shape) else { return };
-    let switches: Vec<At> = (0..topology.routers())
+    let switches: Vec<SwitchAttachments> = (0..topology.routers())
         .map(|router| {
-            let mut at = At::default();
+            let mut at = SwitchAttachments::default();
             for port in 0..topology.ports(router) {
                 match topology.peer(router, port) {
                     PortPeer::Node(node) => at.nodes.push(node),
@@ -146,7 +146,7 @@ fn generate(own: &mut Generating<'_>) {
 }
 
 /// The switch of host or memory `n`, of which each node has so many, and its edge port there.
-fn edge(topology: &Topology, switches: &[At], n: usize, each: usize) -> (usize, usize) {
+fn edge(topology: &Topology, switches: &[SwitchAttachments], n: usize, each: usize) -> (usize, usize) {
     let (node, at) = (n / each, topology.router_of(n / each));
     let place = switches[at].nodes.iter().position(|one| *one == node).unwrap_or(0);
     (at, place * each + n % each)
@@ -163,7 +163,7 @@ fn join(own: &mut Generating<'_>, (role, link): (&str, &str), pairs: Vec<[String
 fn bind(
     own: &mut Generating<'_>,
     fabric: &CxlFabric,
-    (topology, switches): (&Topology, &[At]),
+    (topology, switches): (&Topology, &[SwitchAttachments]),
     logical: Option<usize>,
     first: usize,
 ) {

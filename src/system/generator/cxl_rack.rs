@@ -45,7 +45,7 @@ config! {
 
 /// How many leaves there are, and what is at each.
 #[derive(Clone, Copy)]
-struct Leaves {
+struct LeafSwitches {
     count: usize,
     each: usize,
 }
@@ -53,8 +53,8 @@ struct Leaves {
 fn generate(own: &mut Generating<'_>) {
     let rack: Rack = own.read();
     let number = |n: usize| Value::Number(n.to_string());
-    let of_hosts = Leaves { count: rack.leaf_count, each: rack.per_leaf };
-    let of_memories = Leaves {
+    let of_hosts = LeafSwitches { count: rack.leaf_count, each: rack.per_leaf };
+    let of_memories = LeafSwitches {
         count: rack.memory_leaf_count.unwrap_or(rack.leaf_count),
         each: rack.memories_per_leaf.unwrap_or(rack.per_leaf),
     };
@@ -71,7 +71,7 @@ fn generate(own: &mut Generating<'_>) {
     }
     own.set_of("hosts", &rack.hosts, &[("count", number(hosts))]);
     own.set_of("memories", &rack.memories, &[("count", number(memories))]);
-    let leaf = |edge, Leaves { count, each }| {
+    let leaf = |edge, LeafSwitches { count, each }| {
         [("count", number(count)), (edge, number(each)), ("fabric", number(rack.spine_count))]
     };
     own.set_of("host_leaves", &rack.host_leaves, &leaf("hosts", of_hosts));
@@ -79,7 +79,7 @@ fn generate(own: &mut Generating<'_>) {
     let of_spine = [("count", number(rack.spine_count)), ("fabric", number(of_hosts.count + of_memories.count))];
     own.set_of("spines", &rack.spines, &of_spine);
     let place = own.place;
-    let at_leaf = |own: &Generating<'_>, (leaves, edge): (&str, &str), ends: &str, Leaves { count, each }| {
+    let at_leaf = |own: &Generating<'_>, (leaves, edge): (&str, &str), ends: &str, LeafSwitches { count, each }| {
         let pairs = (0..count * each).map(|n| {
             let ports = [format!("{leaves}[{}].{edge}[{}]", n / each, n % each), format!("{ends}[{n}].cxl")];
             DocumentItem { place, value: own.pair(ports) }

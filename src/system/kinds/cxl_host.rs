@@ -70,7 +70,7 @@ config! {
     /// What a host is asked to do.
     pub struct HostStimulus {
         kind: String = "generated" [Unit::Of("-")] in FieldRange::Words(&["generated", "trace"]), "where accesses come from; trace = the file";
-        file: String = "" [Unit::Of("-")] in FieldRange::Text("path of a memory trace, relative to the description"), "memory trace, plain or .gz: valgrind lackey text, or CSV with the columns time, op, address, size, as `0,read,0x1000,64`: time in host cycles, never falling; op r, read, w or write; a header with these names may stand first, and without one the columns are the same";
+        file: String = "" [Unit::Of("-")] in FieldRange::Text("path of a memory trace, relative to the description"), "memory trace, plain or .gz: valgrind lackey text, or CSV with the columns time, op, address, size, as `0,read,0x1000,64`: time in host cycles, never falling; op r, read, w or write; the first line may be a header with these names, and without one the columns are the same";
         ifetch: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "treat instruction fetches of a trace as loads";
         pattern: String = "reads" [Unit::Of("-")] in FieldRange::Words(&["reads", "writes", "mix"]), "generated accesses if there is no --stimulus; mix = two reads per write";
         accesses: u64 = "10000" [Unit::Of("line accesses")] in FieldRange::Int(1, 1 << 24), "number of generated accesses";

@@ -93,7 +93,7 @@ impl Link for FabricLink {
         let end = |name: &str, tx: LinkOutEnd<_>, rx: LinkInEnd<_>, sent: &Arc<Mutex<u64>>| {
             let ends = VcPortEnds { tx, rx, sent: sent.clone() };
             // A flit has no bytes; a watcher counts it as one.
-            Box::new(End { port: SimPort::new(name, KIND.name, 1), ends })
+            Box::new(FabricLinkEnd { port: SimPort::new(name, KIND.name, 1), ends })
         };
         let ends: [Box<dyn LinkEndSite>; 2] = [end(first, a_tx, a_rx, &sent[0]), end(second, b_tx, b_rx, &sent[1])];
         let cycle_fs = self.cycle;
@@ -108,12 +108,12 @@ impl Link for FabricLink {
 }
 
 /// One end.
-struct End {
+struct FabricLinkEnd {
     port: SimPort,
     ends: VcPortEnds,
 }
 
-impl LinkEndSite for End {
+impl LinkEndSite for FabricLinkEnd {
     fn port(&self) -> SimPort {
         self.port.clone()
     }

@@ -262,7 +262,7 @@ impl Component for MemoryPoolFields {
                     for plug in plugs {
                         match plug {
                             ComponentPlug::Cxl(tx, rx) => up.push((bind.attach(rx), bind.attach(tx))),
-                            other => down.push(other.coherent().attach_outside(bind)),
+                            other => down.push(other.coherent().attach_classes(bind)),
                         }
                     }
                     MemoryPool::new(config, up, down, tap, result)

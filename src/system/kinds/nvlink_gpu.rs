@@ -138,7 +138,7 @@ impl NvCollective {
 }
 
 /// What a GPU runs, and the bytes of its vector in an all-reduce.
-type Work = (Box<dyn GpuProgram>, Option<u64>);
+type GpuWork = (Box<dyn GpuProgram>, Option<u64>);
 
 impl NvGpu {
     /// Its algorithm of an all-reduce; `None`: traffic.
@@ -162,7 +162,7 @@ impl NvGpu {
         }
     }
 
-    fn work(&self, site: &Site<'_>) -> Work {
+    fn work(&self, site: &Site<'_>) -> GpuWork {
         let DomainMember { own, nodes, asked, peers, .. } = site.member;
         let members = self.collective.members(peers);
         let mut requests = self.traffic.requests;

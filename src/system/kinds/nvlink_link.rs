@@ -163,7 +163,7 @@ impl Link for NvLink {
             socket.hold_credits_flits = if n == 1 { self.credits_hold } else { 0 };
             results.push((port.clone(), socket.result.clone()));
             let (clock_name, flit_clock) = (format!("{}.flit", site.path), self.flit_clock());
-            Box::new(End { socket, port, clock_name, flit_clock, kind })
+            Box::new(NvlLinkEnd { socket, port, clock_name, flit_clock, kind })
         });
         let (Some(first), Some(second)) = (sites.next(), sites.next()) else { unreachable!("a link has two ends") };
         drop(sites);
@@ -173,7 +173,7 @@ impl Link for NvLink {
 }
 
 /// One end.
-struct End {
+struct NvlLinkEnd {
     socket: Socket,
     port: SimPort,
     clock_name: String,
@@ -181,7 +181,7 @@ struct End {
     kind: NvlLinkCommon,
 }
 
-impl LinkEndSite for End {
+impl LinkEndSite for NvlLinkEnd {
     fn port(&self) -> SimPort {
         self.port.clone()
     }
@@ -195,7 +195,7 @@ impl LinkEndSite for End {
         p: &mut PartitionBuilder,
         clocks: &mut Clocks,
     ) -> Result<Option<ComponentPlug>, BuildError> {
-        let End { socket, port, clock_name, flit_clock, kind } = *self;
+        let NvlLinkEnd { socket, port, clock_name, flit_clock, kind } = *self;
         let flit = clocks.id(p, &clock_name, flit_clock)?;
         if let Some(feed) = port.feed {
             socket.place_external(p, flit, kind.ber, feed)?;

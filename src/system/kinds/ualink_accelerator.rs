@@ -18,7 +18,7 @@ use crate::metric::MetricValue;
 use crate::metric::metrics;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder, Rng};
+use scalepool_kernel::{BuildError, Clock, ClockId, Module, PartitionBuilder, Rng};
 use scalepool_link::ualink::security::{Protection, SecurityConfig};
 use scalepool_link::ualink::upli::{Ordering, UpliConfig, UpliCreditCounts};
 use scalepool_link::ualink::wiring::Socket;
@@ -30,7 +30,7 @@ use scalepool_nodes::ualink::completer::Responses;
 use scalepool_nodes::ualink::draws::DrawLogs;
 use scalepool_nodes::ualink::guard::Guard;
 use scalepool_nodes::ualink::ledger::UalLedger;
-use scalepool_nodes::ualink::port::{self, AcceleratorPort, Tamper};
+use scalepool_nodes::ualink::port::{self, AcceleratorChannels, Tamper};
 use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
 use scalepool_nodes::ualink::{Ends, channels};
@@ -420,12 +420,16 @@ pub(super) fn place_port(
 ) -> Result<Ends, BuildError> {
     let (own, (tx, rx)) = channels(p, accelerator, "", n)?;
     let name = socket.name().to_owned();
-    p.module(&name, flit, |bind| AcceleratorPort {
-        link: socket.bind(bind),
-        tx: tx.map(|end| bind.attach(end)),
-        rx: rx.map(|end| bind.attach(end)),
-        guard,
-        tamper,
+    p.module(&name, flit, |bind| {
+        let channels = AcceleratorChannels {
+            tx: tx.map(|end| bind.attach(end)),
+            rx: rx.map(|end| bind.attach(end)),
+            guard,
+            tamper,
+            stall: socket.stall(bind),
+        };
+        let port: Box<dyn Module> = socket.bind(bind, vec![Box::new(channels)]);
+        port
     })?;
     Ok(own)
 }

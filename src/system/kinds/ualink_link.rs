@@ -270,9 +270,9 @@ impl Link for UaLink {
             socket.faults = std::mem::take(&mut faults[n]);
             socket.outage = if n == 0 { self.outage() } else { None };
             results.push((port.clone(), result));
-            sites.push(End { socket, port, clock_name: format!("{}.flit", site.path), flit_clock });
+            sites.push(UalLinkEnd { socket, port, clock_name: format!("{}.flit", site.path), flit_clock });
         }
-        let Ok([first, second]) = <[End; 2]>::try_from(sites) else { unreachable!("a link has two ends") };
+        let Ok([first, second]) = <[UalLinkEnd; 2]>::try_from(sites) else { unreachable!("a link has two ends") };
         let bits = (line.code_word_fs(), 8 * FLIT_BYTES as u64);
         Ok(BuiltLink {
             ends: [Box::new(first), Box::new(second)],
@@ -282,14 +282,14 @@ impl Link for UaLink {
 }
 
 /// One end, bound by the module of its component.
-struct End {
+struct UalLinkEnd {
     socket: Socket,
     port: SimPort,
     clock_name: String,
     flit_clock: Clock,
 }
 
-impl LinkEndSite for End {
+impl LinkEndSite for UalLinkEnd {
     fn port(&self) -> SimPort {
         self.port.clone()
     }
@@ -304,7 +304,7 @@ impl LinkEndSite for End {
         clocks: &mut Clocks,
     ) -> Result<Option<ComponentPlug>, BuildError> {
         let flit = clocks.id(p, &self.clock_name, self.flit_clock)?;
-        let End { socket, port, .. } = *self;
+        let UalLinkEnd { socket, port, .. } = *self;
         if let Some(feed) = port.feed {
             p.module(&port.name, flit, |bind| socket.bind_external(bind, feed))?;
             return Ok(None);

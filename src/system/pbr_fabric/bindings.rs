@@ -145,9 +145,26 @@ impl PbrFabric {
             ));
         }
         let (component, _) = system.far(self.switches[switch], device.1);
-        let count = system.components[component].config.offer().logical_devices;
-        if let Some(text) = misfit(path(&device), *ld, count) {
+        let offer = system.components[component].config.offer();
+        let is_io = super::decl_of(system, self.switches[switch]).is_some_and(|decl| decl.is_io);
+        let misfit = match (is_io, ld) {
+            // One that is bound whole works as a device without logical devices (`fabric` MLD-4).
+            (true, None) => None,
+            (true, Some(_)) => {
+                misfit(path(&device), *ld, offer.io_logical_devices.and_then(|count| u8::try_from(count).ok()))
+            }
+            (false, _) => misfit(path(&device), *ld, offer.logical_devices),
+        };
+        if let Some(text) = misfit {
             return Err(text);
+        }
+        let whole = |binding: &&Binding| binding.device == device && binding.ld.is_none() != ld.is_none();
+        if let Some(other) = self.bindings.iter().find(whole) {
+            return Err(format!(
+                "found `{}` for `{usp}` as a whole and logical devices of it for `{}`, expected one of both (fabric MLD-4)",
+                path(&device),
+                path(&self.hosts[other.host])
+            ));
         }
         let is_shared = self.is_shared(system, device);
         let is_taken =

@@ -28,8 +28,8 @@
 //! every field. Left out: joined data, content of CXL.io, IDE.
 
 use super::FlitVars;
-use crate::signals::{MessageVars, Tree, VarId, short_name};
-use crate::state::State;
+use crate::signals::{MessageVars, SignalTree, VarId, short_name};
+use crate::state::SignalValues;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::control::{Ide, InitParam, Poison, Viral};
@@ -114,7 +114,7 @@ fn controls() -> [&'static LayoutDef; 6] {
 
 /// What a place shows and what it remembers.
 #[derive(Debug)]
-pub(super) struct Flits {
+pub(super) struct Cxl256FlitVars {
     mode: Mode,
     seq: VarId,
     raw: VarId,
@@ -142,13 +142,13 @@ const fn max_per_flit(class: Class) -> u8 {
     if class.has_data() && of_windows > MAX_ACTIVE { MAX_ACTIVE } else { of_windows }
 }
 
-impl Flits {
+impl Cxl256FlitVars {
     /// Declares the variables in the scope of a place.
-    pub(super) fn declare(tree: &mut Tree, place: usize, mode: Mode, dir: Dir) -> Flits {
+    pub(super) fn declare(tree: &mut SignalTree, place: usize, mode: Mode, dir: Dir) -> Cxl256FlitVars {
         let family = FlitHeader::DEF.family();
         let (flit, taken) = (tree.scope(place, "flit"), tree.scope(place, "taken"));
         let routing = mode.routing();
-        Flits {
+        Cxl256FlitVars {
             mode,
             seq: tree.count(flit, "seq"),
             raw: tree.raw(flit, 8 * FLIT_BYTES as u32),
@@ -176,7 +176,7 @@ impl Flits {
         }
     }
 
-    fn slots(&self, state: &mut State, decoded: &Cxl256DecodedFlit) {
+    fn slots(&self, state: &mut SignalValues, decoded: &Cxl256DecodedFlit) {
         for (n, (role, var)) in decoded.roles.iter().zip(&self.slots).enumerate() {
             let bits = decoded.flit().slot(self.mode, n);
             let value = match role {
@@ -194,7 +194,7 @@ impl Flits {
         }
     }
 
-    fn control(&self, state: &mut State, layout: Option<&'static LayoutDef>, bits: u128) {
+    fn control(&self, state: &mut SignalValues, layout: Option<&'static LayoutDef>, bits: u128) {
         if let Some(vars) = self.controls.iter().find(|c| layout.is_some_and(|l| c.is(l))) {
             vars.show(state, bits);
         }
@@ -213,8 +213,8 @@ fn flit_of(bytes: &[u8]) -> Cxl256Flit {
     flit
 }
 
-impl FlitVars for Flits {
-    fn show(&mut self, state: &mut State, bytes: &[u8]) {
+impl FlitVars for Cxl256FlitVars {
+    fn show(&mut self, state: &mut SignalValues, bytes: &[u8]) {
         let flit = flit_of(bytes);
         state.count(self.seq);
         state.set_bytes(self.raw, &flit.0);
@@ -234,7 +234,7 @@ impl FlitVars for Flits {
         }
     }
 
-    fn take(&mut self, state: &mut State, number: u16, bytes: &[u8]) {
+    fn take(&mut self, state: &mut SignalValues, number: u16, bytes: &[u8]) {
         let decoded = self.unpacker.read(&flit_of(bytes));
         state.count(self.taken);
         state.set(self.number, number.into());

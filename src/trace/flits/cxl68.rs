@@ -32,8 +32,8 @@ use scalepool_protocols::cxl::cxl68::unit::{Cxl68Unit, UNIT_BYTES};
 use scalepool_protocols::wire::{Code, CodeTable, LayoutDef, Wire};
 
 use super::FlitVars;
-use crate::signals::{MessageVars, Tree, VarId, short_name};
-use crate::state::State;
+use crate::signals::{MessageVars, SignalTree, VarId, short_name};
+use crate::state::SignalValues;
 
 /// Values of `flit.kind`: the kinds of the JSON form of flits, and two of a receiver.
 pub static KINDS: CodeTable = CodeTable {
@@ -62,7 +62,7 @@ const CONTROLS: [&LayoutDef; 7] =
 
 /// What a place of 68-byte units shows and what it remembers.
 #[derive(Debug)]
-pub(super) struct Flits {
+pub(super) struct Cxl68FlitVars {
     seq: VarId,
     raw: VarId,
     kind: VarId,
@@ -80,12 +80,12 @@ pub(super) struct Flits {
     frames_before_ack: Option<u8>,
 }
 
-impl Flits {
+impl Cxl68FlitVars {
     /// Declares the variables in the scope of a place.
-    pub(super) fn declare(tree: &mut Tree, place: usize, dir: Dir) -> Flits {
+    pub(super) fn declare(tree: &mut SignalTree, place: usize, dir: Dir) -> Cxl68FlitVars {
         let family = FlitHeader::DEF.family();
         let flit = tree.scope(place, "flit");
-        Flits {
+        Cxl68FlitVars {
             seq: tree.count(flit, "seq"),
             raw: tree.raw(flit, 8 * UNIT_BYTES as u32),
             kind: tree.named(flit, "kind", family, &KINDS),
@@ -109,7 +109,7 @@ impl Flits {
         }
     }
 
-    fn decoded(&mut self, state: &mut State, decoded: &Cxl68DecodedUnit) {
+    fn decoded(&mut self, state: &mut SignalValues, decoded: &Cxl68DecodedUnit) {
         if !decoded.is_good() {
             state.set(self.kind, DROPPED);
             // A receiver that waits already goes on waiting.
@@ -147,7 +147,7 @@ impl Flits {
     }
 
     /// While the receiver waits, RETRY flits alone are looked at.
-    fn wait_for_ack(&mut self, state: &mut State, unit: &Cxl68Unit, frames: u8) {
+    fn wait_for_ack(&mut self, state: &mut SignalValues, unit: &Cxl68Unit, frames: u8) {
         let slot = unit.slot(0);
         let control = Control::from_slot(slot);
         let is_retry = matches!(
@@ -169,16 +169,16 @@ impl Flits {
         };
     }
 
-    fn control(&self, state: &mut State, layout: Option<&'static LayoutDef>, slot: u128) {
+    fn control(&self, state: &mut SignalValues, layout: Option<&'static LayoutDef>, slot: u128) {
         if let Some(vars) = self.controls.iter().find(|c| layout.is_some_and(|l| c.is(l))) {
             vars.show(state, slot);
         }
     }
 }
 
-impl FlitVars for Flits {
+impl FlitVars for Cxl68FlitVars {
     /// A NULL unit may be cut short.
-    fn show(&mut self, state: &mut State, bytes: &[u8]) {
+    fn show(&mut self, state: &mut SignalValues, bytes: &[u8]) {
         let mut unit = Cxl68Unit([0; UNIT_BYTES]);
         let n = bytes.len().min(UNIT_BYTES);
         unit.0[..n].copy_from_slice(&bytes[..n]);

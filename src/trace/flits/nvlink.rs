@@ -27,14 +27,14 @@
 //! which has no payload. Left out: AE that stay in force.
 
 use super::FlitVars;
-use crate::signals::{MessageVars, Tree, VarId, short_name};
-use crate::state::State;
+use crate::signals::{MessageVars, SignalTree, VarId, short_name};
+use crate::state::SignalValues;
 use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, MAX_DATA_FLITS, MAX_FLITS, NvlConfig, NvlHeader, Packet};
 use scalepool_protocols::wire::Wire;
 
 /// What a place shows and what it remembers.
 #[derive(Debug)]
-pub(super) struct Flits {
+pub(super) struct NvlFlitVars {
     seq: VarId,
     raw: VarId,
     flits: VarId,
@@ -53,13 +53,13 @@ pub(super) struct Flits {
     previous: Vec<u128>,
 }
 
-impl Flits {
+impl NvlFlitVars {
     /// Declares the variables in the scope of a place.
-    pub(super) fn declare(tree: &mut Tree, place: usize) -> Flits {
+    pub(super) fn declare(tree: &mut SignalTree, place: usize) -> NvlFlitVars {
         let flit = tree.scope(place, "flit");
         let [taken, second] = ["taken", "taken_1"].map(|name| tree.scope(place, name));
         let header = tree.message(place, short_name(NvlHeader::DEF), NvlHeader::DEF);
-        Flits {
+        NvlFlitVars {
             seq: tree.count(flit, "seq"),
             raw: tree.raw(flit, (8 * FLIT_BYTES * MAX_FLITS) as u32),
             flits: tree.decimal(flit, "flits", 5),
@@ -82,8 +82,8 @@ fn flits_of(bytes: &[u8]) -> Vec<u128> {
     bytes.as_chunks::<FLIT_BYTES>().0.iter().map(|flit| u128::from_le_bytes(*flit)).collect()
 }
 
-impl FlitVars for Flits {
-    fn show(&mut self, state: &mut State, bytes: &[u8]) {
+impl FlitVars for NvlFlitVars {
+    fn show(&mut self, state: &mut SignalValues, bytes: &[u8]) {
         let flits = flits_of(bytes);
         let Some((&header, payload)) = flits.split_first() else { return };
         let crc_ok = NvlConfig::default().crc_of(&self.previous, header) == NvlHeader::from_bits(header).crc;
@@ -96,7 +96,7 @@ impl FlitVars for Flits {
         self.at_once = 0;
     }
 
-    fn take(&mut self, state: &mut State, number: u16, bytes: &[u8]) {
+    fn take(&mut self, state: &mut SignalValues, number: u16, bytes: &[u8]) {
         let Ok(packet) = Packet::from_bytes(bytes) else { return };
         let parts = packet.parts();
         let place = self.at_once.min(1);

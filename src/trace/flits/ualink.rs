@@ -25,8 +25,8 @@
 //! tags, addresses out of the address cache.
 
 use super::FlitVars;
-use crate::signals::{MessageVars, Tree, VarId, short_name};
-use crate::state::State;
+use crate::signals::{MessageVars, SignalTree, VarId, short_name};
+use crate::state::SignalValues;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::compress::CompressionRole;
 use scalepool_protocols::ualink::config::UalConfig;
@@ -63,7 +63,7 @@ fn fields() -> [&'static LayoutDef; 6] {
 
 /// What a place shows and what it remembers.
 #[derive(Debug)]
-pub(super) struct Flits {
+pub(super) struct UalFlitVars {
     seq: VarId,
     raw: VarId,
     kind: VarId,
@@ -79,13 +79,13 @@ pub(super) struct Flits {
     unpacker: Unpacker,
 }
 
-impl Flits {
+impl UalFlitVars {
     /// Declares the variables in the scope of a place.
-    pub(super) fn declare(tree: &mut Tree, place: usize, dir: Dir) -> Flits {
+    pub(super) fn declare(tree: &mut SignalTree, place: usize, dir: Dir) -> UalFlitVars {
         let flit = tree.scope(place, "flit");
         let taken = tree.scope(place, "taken");
         let role = if dir == Dir::Down { CompressionRole::ToSwitch } else { CompressionRole::FromSwitch };
-        Flits {
+        UalFlitVars {
             seq: tree.count(flit, "seq"),
             raw: tree.raw(flit, 8 * FLIT_BYTES as u32),
             kind: tree.named(flit, "kind", TlReq::DEF.family(), &KINDS),
@@ -119,8 +119,8 @@ fn flit_of(bytes: &[u8]) -> DlFlit {
     flit
 }
 
-impl FlitVars for Flits {
-    fn show(&mut self, state: &mut State, bytes: &[u8]) {
+impl FlitVars for UalFlitVars {
+    fn show(&mut self, state: &mut SignalValues, bytes: &[u8]) {
         let flit = flit_of(bytes);
         let (crc_ok, header) = (flit.crc() == flit.expected_crc(&UalConfig::SHEET), flit.header());
         state.count(self.seq);
@@ -138,7 +138,7 @@ impl FlitVars for Flits {
         state.set(self.kind, command | u128::from(header.payload()));
     }
 
-    fn take(&mut self, state: &mut State, number: u16, bytes: &[u8]) {
+    fn take(&mut self, state: &mut SignalValues, number: u16, bytes: &[u8]) {
         let decoded = self.unpacker.read(&flit_of(bytes));
         state.count(self.taken);
         state.set(self.number, number.into());

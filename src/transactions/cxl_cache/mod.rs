@@ -17,7 +17,7 @@
 mod requests;
 mod snoops;
 
-use super::ledger::{Ledger, Place, flit};
+use super::ledger::{FlitPlace, Ledger, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
 use requests::{CacheRequestId, OpenCacheRequest, PastCacheRequest};
 use scalepool_coherence::content::{LineAddr, WHOLE_LINE};
@@ -133,7 +133,14 @@ impl CxlCacheTransactions {
         }
     }
 
-    fn say(&mut self, rule: &'static str, at: Place, address: Option<u64>, found: String, expected: impl Into<String>) {
+    fn say(
+        &mut self,
+        rule: &'static str,
+        at: FlitPlace,
+        address: Option<u64>,
+        found: String,
+        expected: impl Into<String>,
+    ) {
         let line = address.map(|address| LineAddr::of_address(address).address());
         self.ledger.say(rule, at, line, found, expected);
     }

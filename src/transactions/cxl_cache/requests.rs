@@ -1,6 +1,6 @@
 //! Requests of CXL.cache, their GOs, pulls and data.
 
-use super::{CxlCacheTransactions, Place, WHOLE, Waiting, flit, halves_of};
+use super::{CxlCacheTransactions, FlitPlace, WHOLE, Waiting, flit, halves_of};
 use scalepool_coherence::cache::requests::{self, CacheRequestKind, CacheRequestRow};
 use scalepool_coherence::cache::state::HostAnswer;
 use scalepool_protocols::cxl::Dir;
@@ -123,7 +123,7 @@ impl OpenCacheRequest {
 }
 
 impl CxlCacheTransactions {
-    pub(super) fn request(&mut self, at: Place, device: u16, message: &D2hReq) {
+    pub(super) fn request(&mut self, at: FlitPlace, device: u16, message: &D2hReq) {
         // The link has told of a reserved opcode.
         let Some(row) = requests::request(message.opcode) else { return };
         let id = CacheRequestId { link: at.0, device, cqid: message.cqid };
@@ -141,7 +141,7 @@ impl CxlCacheTransactions {
         self.open.insert(id, open);
     }
 
-    pub(super) fn answer(&mut self, at: Place, device: u16, message: &H2dRsp) {
+    pub(super) fn answer(&mut self, at: FlitPlace, device: u16, message: &H2dRsp) {
         let id = CacheRequestId { link: at.0, device, cqid: message.cqid };
         // The link has told of a reserved opcode or state.
         let Some(answer) = HostAnswer::of(message.opcode, message.rsp_data) else { return };
@@ -191,7 +191,7 @@ impl CxlCacheTransactions {
         }
     }
 
-    pub(super) fn data(&mut self, at: Place, device: u16, message: &H2dData, data: &Data) {
+    pub(super) fn data(&mut self, at: FlitPlace, device: u16, message: &H2dData, data: &Data) {
         let id = CacheRequestId { link: at.0, device, cqid: message.cqid };
         let found = format!("H2D Data with {}", id.in_words());
         let Some(open) = self.open.get_mut(&id) else { return self.say_spare(at, id, 1, found) };
@@ -222,14 +222,14 @@ impl CxlCacheTransactions {
     }
 
     /// The host has sent the request on to memory of the device itself: nothing else comes (`coherence` §3.3).
-    pub(super) fn forwarded(&mut self, at: Place, device: u16, cqid: u16) {
+    pub(super) fn forwarded(&mut self, at: FlitPlace, device: u16, cqid: u16) {
         let id = CacheRequestId { link: at.0, device, cqid };
         if self.open.contains_key(&id) {
             self.close(at, id);
         }
     }
 
-    fn close(&mut self, (_, _, end): Place, id: CacheRequestId) {
+    fn close(&mut self, (_, _, end): FlitPlace, id: CacheRequestId) {
         let Some(open) = self.open.remove(&id) else { return };
         self.ledger.end(open.number);
         let had = [open.first || open.last, open.halves > 0];
@@ -237,7 +237,7 @@ impl CxlCacheTransactions {
     }
 
     /// An answer to nothing that is open: an H2D Rsp (0) or H2D Data (1).
-    fn say_spare(&mut self, at: Place, id: CacheRequestId, kind: usize, found: String) {
+    fn say_spare(&mut self, at: FlitPlace, id: CacheRequestId, kind: usize, found: String) {
         let Some(PastCacheRequest { said, address, end, had }) = self.done.get(&id).cloned() else {
             return self.say("TXN-TAG-02", at, None, found, "the CQID of a request");
         };

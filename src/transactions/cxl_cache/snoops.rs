@@ -1,7 +1,7 @@
 //! Snoops of CXL.cache and pulls of a host, both of which have a UQID, and what a device answers to them.
 
 use super::requests::CacheRequestId;
-use super::{CxlCacheTransactions, Place, WHOLE, Waiting, flit, halves_of};
+use super::{CxlCacheTransactions, FlitPlace, WHOLE, Waiting, flit, halves_of};
 use scalepool_coherence::cache::snoops::{self, READINGS};
 use scalepool_coherence::cache::state::Snoop;
 use scalepool_protocols::cxl::Dir;
@@ -77,7 +77,7 @@ impl CxlCacheTransactions {
         self.host.get(&(link, uqid)).is_some_and(|open| open.kind == HostEntryKind::Pull(id))
     }
 
-    fn begin(&mut self, at: Place, uqid: u16, open: OpenHostEntry) {
+    fn begin(&mut self, at: FlitPlace, uqid: u16, open: OpenHostEntry) {
         let key = (at.0, uqid);
         if let Some(older) = self.host.remove(&key) {
             let found = format!("{} with UQID {uqid:#x}", open.name);
@@ -89,7 +89,7 @@ impl CxlCacheTransactions {
         self.host.insert(key, open);
     }
 
-    pub(super) fn snoop(&mut self, at: Place, message: &H2dReq) {
+    pub(super) fn snoop(&mut self, at: FlitPlace, message: &H2dReq) {
         // The link has told of a reserved opcode.
         let Some(snoop) = Snoop::of(message.opcode) else { return };
         let (kind, name) = (HostEntryKind::Snoop(snoop), format!("Snp{}", snoop.name()));
@@ -100,7 +100,7 @@ impl CxlCacheTransactions {
     }
 
     /// The host asks for the data of a request.
-    pub(super) fn pull(&mut self, at: Place, uqid: u16, id: CacheRequestId, address: u64, op: D2hReqOpcode) {
+    pub(super) fn pull(&mut self, at: FlitPlace, uqid: u16, id: CacheRequestId, address: u64, op: D2hReqOpcode) {
         // The answer that carries the pull may still concern the request under the number of the message.
         let number = self.ledger.another();
         let (kind, answer, halves) = (HostEntryKind::Pull(id), None, 0);
@@ -109,7 +109,7 @@ impl CxlCacheTransactions {
         self.begin(at, uqid, OpenHostEntry { number, address, kind, name, unit: at.2, may_be_partial, answer, halves });
     }
 
-    pub(super) fn snoop_answer(&mut self, at: Place, message: &D2hRsp) {
+    pub(super) fn snoop_answer(&mut self, at: FlitPlace, message: &D2hRsp) {
         let key = (at.0, message.uqid);
         // The link has told of a reserved opcode.
         let Some(reading) = snoops::reading(message.opcode) else { return };
@@ -136,7 +136,7 @@ impl CxlCacheTransactions {
         }
     }
 
-    pub(super) fn device_data(&mut self, at: Place, message: &D2hData, data: &Data) {
+    pub(super) fn device_data(&mut self, at: FlitPlace, message: &D2hData, data: &Data) {
         let key = (at.0, message.uqid);
         let found = format!("D2H Data with UQID {:#x}", message.uqid);
         let Some(open) = self.host.get_mut(&key) else { return self.say_spare_of_device(at, key, 1, found) };
@@ -160,7 +160,7 @@ impl CxlCacheTransactions {
         }
     }
 
-    fn end(&mut self, (.., end): Place, key: (usize, u16)) {
+    fn end(&mut self, (.., end): FlitPlace, key: (usize, u16)) {
         let Some(open) = self.host.remove(&key) else { return };
         self.ledger.end(open.number);
         let had = [open.answer.is_some(), open.halves > 0];
@@ -168,7 +168,7 @@ impl CxlCacheTransactions {
     }
 
     /// An answer to nothing that is open: a D2H Rsp (0) or D2H Data (1).
-    fn say_spare_of_device(&mut self, at: Place, key: (usize, u16), kind: usize, found: String) {
+    fn say_spare_of_device(&mut self, at: FlitPlace, key: (usize, u16), kind: usize, found: String) {
         let Some(PastHostEntry { said, address, end, had }) = self.host_done.get(&key).cloned() else {
             return self.say("TXN-TAG-02", at, None, found, "the UQID of a snoop or a pull");
         };

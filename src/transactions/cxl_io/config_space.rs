@@ -25,11 +25,11 @@ const BASE_ADDRESSES: [u16; 2] = [0x10, 0x24];
 const EXTENDED: u16 = 0x100;
 
 /// A function: where it is, and its bus, device and function.
-pub(super) type Function = (Path, u16);
+pub(super) type FunctionId = (Path, u16);
 
 /// What a configuration write may change, beside the registers of its function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Effect {
+pub(super) struct ConfigWriteEffect {
     /// All functions of the link.
     pub of_link: bool,
     /// Where memory lies.
@@ -38,7 +38,7 @@ pub(super) struct Effect {
 
 /// Bytes of a register that have been read, and which they are.
 #[derive(Debug, Clone, Copy, Default)]
-struct Known {
+struct KnownBytes {
     bytes: [u8; DW_BYTES],
     enables: u8,
 }
@@ -53,10 +53,10 @@ pub(super) struct Begun {
 /// What is known of the registers below each link, by function and register.
 #[derive(Debug, Default)]
 pub(super) struct ConfigImage {
-    known: OrderedMap<(Function, u16), Known>,
+    known: OrderedMap<(FunctionId, u16), KnownBytes>,
     /// Writes that concern all functions of a link, and those of one.
     links: Changes<usize>,
-    functions: Changes<Function>,
+    functions: Changes<FunctionId>,
 }
 
 const fn is_base(register: u16) -> bool {
@@ -65,13 +65,13 @@ const fn is_base(register: u16) -> bool {
 
 impl ConfigImage {
     /// Whether the header type of a function has been read as 0.
-    fn is_plain(&self, function: Function) -> bool {
+    fn is_plain(&self, function: FunctionId) -> bool {
         let (register, byte) = HEADER;
         let known = self.known.get(&(function, register));
         known.is_some_and(|known| known.enables >> byte & 1 == 1 && known.bytes[byte] & HEADER_TYPE_MASK == 0)
     }
 
-    fn forget(&mut self, function: Function, effect: Effect) {
+    fn forget(&mut self, function: FunctionId, effect: ConfigWriteEffect) {
         let link = function.0.link;
         self.known.retain(|((path, of), register), _| {
             if effect.of_link { path.link != link } else { (*path, *of) != function || !is_base(*register) }
@@ -79,10 +79,10 @@ impl ConfigImage {
     }
 
     /// A request to write a register of a function passes: what it may change.
-    pub fn write_begins(&mut self, function: Function, register: u16) -> Effect {
+    pub fn write_begins(&mut self, function: FunctionId, register: u16) -> ConfigWriteEffect {
         let of_link = !self.is_plain(function);
         let of_memory = of_link || register == COMMAND || is_base(register) || register >= EXTENDED;
-        let effect = Effect { of_link, of_memory };
+        let effect = ConfigWriteEffect { of_link, of_memory };
         self.functions.begin(function);
         if of_link {
             self.links.begin(function.0.link);
@@ -92,7 +92,7 @@ impl ConfigImage {
     }
 
     /// The completion of a write with this effect passes.
-    pub fn write_ends(&mut self, function: Function, effect: Effect) {
+    pub fn write_ends(&mut self, function: FunctionId, effect: ConfigWriteEffect) {
         self.functions.end(function);
         if effect.of_link {
             self.links.end(function.0.link);
@@ -101,14 +101,14 @@ impl ConfigImage {
     }
 
     /// A request to read a register of a function passes.
-    pub fn read_begins(&self, function: Function) -> Begun {
+    pub fn read_begins(&self, function: FunctionId) -> Begun {
         Begun { link: self.links.now(function.0.link), function: self.functions.now(function) }
     }
 
     /// A register comes: what it is and what was expected, if they differ. A function that is not there brings ones.
     pub fn read_ends(
         &mut self,
-        function: Function,
+        function: FunctionId,
         begun: Begun,
         register: u16,
         enables: u8,

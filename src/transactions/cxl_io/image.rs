@@ -5,11 +5,11 @@
 
 use super::changes::Changes;
 use super::path::Path;
-use crate::image::{DataImage, ImageMismatch, LINE_BYTES, LineBytes, LineOf};
+use crate::image::{DataImage, EnabledBytes, ImageMismatch, LINE_BYTES, LineOf};
 use scalepool_ordered::OrderedMap;
 
 /// A broken rule: its id, the line, what was found, what was expected.
-pub(super) type Mismatch = (&'static str, u64, String, String);
+pub(super) type RuleMismatch = (&'static str, u64, String, String);
 
 /// The image, begun anew with each move.
 #[derive(Debug, Default)]
@@ -27,11 +27,16 @@ pub(super) const fn line_of(address: u64) -> u64 {
 }
 
 /// The bytes of a request line by line.
-fn by_line(address: u64, data: &[u8], poison: bool, is_enabled: impl Fn(usize) -> bool) -> OrderedMap<u64, LineBytes> {
-    let mut lines: OrderedMap<u64, LineBytes> = OrderedMap::new();
+fn by_line(
+    address: u64,
+    data: &[u8],
+    poison: bool,
+    is_enabled: impl Fn(usize) -> bool,
+) -> OrderedMap<u64, EnabledBytes> {
+    let mut lines: OrderedMap<u64, EnabledBytes> = OrderedMap::new();
     for (n, value) in data.iter().enumerate() {
         let at = address.wrapping_add(n as u64);
-        let line = lines.entry(line_of(at)).or_insert(LineBytes { bytes: [0; LINE_BYTES], enables: 0, poison });
+        let line = lines.entry(line_of(at)).or_insert(EnabledBytes { bytes: [0; LINE_BYTES], enables: 0, poison });
         let byte = (at % LINE_BYTES as u64) as usize;
         line.bytes[byte] = *value;
         line.enables |= u64::from(is_enabled(n)) << byte;
@@ -108,7 +113,7 @@ impl MemoryImage {
         (address, bytes): (u64, usize),
         data: Option<(&[u8], bool)>,
         is_enabled: impl Fn(usize) -> bool,
-    ) -> Vec<Mismatch> {
+    ) -> Vec<RuleMismatch> {
         let is_known = self.begun.remove(&begin).is_some_and(|then| self.moves.none_since(path.link, then));
         let data = data.filter(|_| is_known);
         let found = data.map(|(data, poison)| by_line(address, data, poison, is_enabled)).unwrap_or_default();

@@ -30,9 +30,9 @@ mod config_space;
 mod image;
 mod path;
 
-use super::ledger::{Ledger, Place, flit};
+use super::ledger::{FlitPlace, Ledger, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
-use config_space::{Begun, ConfigImage, Effect, Function};
+use config_space::{Begun, ConfigImage, ConfigWriteEffect, FunctionId};
 use image::{MemoryImage, line_of};
 use path::Path;
 use scalepool_endpoint::tlp::{Enables, Tlp, TlpForm, TlpKind};
@@ -101,7 +101,7 @@ enum Wanted {
     },
     /// A register of a function.
     Register {
-        function: Function,
+        function: FunctionId,
         begun: Begun,
         /// Byte address.
         register: u16,
@@ -109,7 +109,7 @@ enum Wanted {
         enables: u8,
     },
     /// The end of a configuration write; what it may change, if it passes down.
-    Written(Option<(Function, Effect)>),
+    Written(Option<(FunctionId, ConfigWriteEffect)>),
     /// The completion of a request that is not taken apart; whether it may leave anything in memory.
     Any(bool),
     /// So many bytes of a read of UIO.
@@ -146,7 +146,7 @@ impl OpenRequest {
 
 /// The end of a request whose tag is free.
 #[derive(Debug, Clone)]
-struct Done {
+struct IoCompleted {
     said: String,
     end: u64,
 }
@@ -169,7 +169,7 @@ pub struct CxlIoTransactions {
     config: CxlIoConfig,
     ledger: Ledger<Request>,
     open: OrderedMap<Request, OpenRequest>,
-    done: OrderedMap<Request, Done>,
+    done: OrderedMap<Request, IoCompleted>,
     registers: ConfigImage,
     memory: MemoryImage,
 }
@@ -326,7 +326,7 @@ impl CxlIoTransactions {
     }
 
     /// A TLP of UIO.
-    fn uio(&mut self, at: Place, path: Path, tlp: &Tlp, uio: UioTlp) {
+    fn uio(&mut self, at: FlitPlace, path: Path, tlp: &Tlp, uio: UioTlp) {
         self.ledger.message(at, Some(tlp.tag));
         let (requester, tag, is_uio) = (tlp.requester, tlp.tag, true);
         match uio {
@@ -348,7 +348,7 @@ impl CxlIoTransactions {
     }
 
     /// A completion of UIO.
-    fn uio_completion(&mut self, at: Place, request: Request, uio: UioTlp) {
+    fn uio_completion(&mut self, at: FlitPlace, request: Request, uio: UioTlp) {
         let said = format!("{} with {}", uio.said(), request.in_words());
         let Some(mut open) = self.open.remove(&request) else { return self.say_spare(at, request, said) };
         match (&mut open.wanted, uio) {
@@ -377,7 +377,7 @@ impl CxlIoTransactions {
         self.ledger.say(rule, at, line, found, expected);
     }
 
-    fn request(&mut self, at: Place, path: Path, tlp: &Tlp) {
+    fn request(&mut self, at: FlitPlace, path: Path, tlp: &Tlp) {
         let request = Request { path, dir: at.1, requester: tlp.requester, tag: tlp.tag, is_uio: false };
         let (name, line, wanted) = match tlp.kind {
             TlpKind::MemRead { address, dw, enables } => {
@@ -419,7 +419,7 @@ impl CxlIoTransactions {
     }
 
     /// A request waits for its completions.
-    fn begin(&mut self, at: Place, request: Request, name: String, line: Option<u64>, wanted: Wanted) {
+    fn begin(&mut self, at: FlitPlace, request: Request, name: String, line: Option<u64>, wanted: Wanted) {
         let number = self.ledger.number();
         if let Some(older) = self.open.remove(&request) {
             let found = format!("{name} with {}", request.in_words());
@@ -461,7 +461,7 @@ impl CxlIoTransactions {
         }
     }
 
-    fn completion(&mut self, at: Place, request: Request, of: Completion<'_>) {
+    fn completion(&mut self, at: FlitPlace, request: Request, of: Completion<'_>) {
         let Some(mut open) = self.open.remove(&request) else { return self.say_spare(at, request, of.said) };
         let expected = format!("{} for {}", open.missing(), open.said);
         let is_retry = of.status == CplStatus::CRS;
@@ -526,7 +526,7 @@ impl CxlIoTransactions {
     }
 
     /// The last completion of a request; `of` where it brings what was asked for.
-    fn end(&mut self, at: Place, request: Request, open: OpenRequest, of: Option<&Completion<'_>>) {
+    fn end(&mut self, at: FlitPlace, request: Request, open: OpenRequest, of: Option<&Completion<'_>>) {
         match (&open.wanted, of) {
             (Wanted::Register { function, begun, register, enables }, Some(of))
                 if !of.poison && request.dir == Dir::Down =>
@@ -553,11 +553,11 @@ impl CxlIoTransactions {
             _ => self.forget(request, &open),
         }
         self.ledger.end(open.number);
-        self.done.insert(request, Done { said: open.said, end: at.2 });
+        self.done.insert(request, IoCompleted { said: open.said, end: at.2 });
     }
 
     /// A completion of nothing that is open of its kind.
-    fn say_spare(&mut self, at: Place, request: Request, said: String) {
+    fn say_spare(&mut self, at: FlitPlace, request: Request, said: String) {
         // UIO is answered by completions of its own, and nothing else is.
         if let Some(open) = self.open.remove(&request.twin()) {
             let expected = format!("{} for {}", open.missing(), open.said);

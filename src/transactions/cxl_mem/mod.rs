@@ -11,16 +11,16 @@ mod requests;
 mod snoops;
 
 use super::image::DataImage;
-use super::ledger::{Ledger, Place, flit};
+use super::ledger::{FlitPlace, Ledger, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
-use requests::{Conflict, Done, OpenRequest, Request};
+use requests::{Conflict, MemCompleted, OpenRequest, Request};
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_coherence::passive::LinkHosts;
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::{Message, MessageIdentifier};
-use snoops::{OpenSnoop, Snoop, counted};
+use snoops::{BackInvalidateSnoop, UnansweredSnoop, counted};
 
 /// What the checker knows beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ const LOWER_HALF: u64 = 0xffff_ffff;
 enum Waiting {
     Request(Request),
     Conflict(Request),
-    Snoop(Snoop),
+    Snoop(BackInvalidateSnoop),
 }
 
 /// The checker beside the links of one device.
@@ -59,9 +59,9 @@ pub struct CxlMemTransactions {
     config: CxlMemConfig,
     ledger: Ledger<Waiting>,
     open: OrderedMap<Request, Vec<OpenRequest>>,
-    done: OrderedMap<Request, Done>,
+    done: OrderedMap<Request, MemCompleted>,
     conflicts: OrderedMap<Request, Vec<Conflict>>,
-    snoops: OrderedMap<Snoop, Vec<OpenSnoop>>,
+    snoops: OrderedMap<BackInvalidateSnoop, Vec<UnansweredSnoop>>,
     image: DataImage,
     /// The newest message with data of a link and direction, and its flit.
     last_data: OrderedMap<(usize, Dir), (String, u64)>,
@@ -157,7 +157,14 @@ impl CxlMemTransactions {
             + self.snoops.values().map(Vec::len).sum::<usize>()
     }
 
-    fn say(&mut self, rule: &'static str, at: Place, address: Option<u64>, found: String, expected: impl Into<String>) {
+    fn say(
+        &mut self,
+        rule: &'static str,
+        at: FlitPlace,
+        address: Option<u64>,
+        found: String,
+        expected: impl Into<String>,
+    ) {
         let line = address.map(|address| LineAddr::of_address(address).address());
         self.ledger.say(rule, at, line, found, expected);
     }

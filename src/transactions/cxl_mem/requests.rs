@@ -1,9 +1,9 @@
 //! Requests of CXL.mem and their answers, and BIConflict with its acknowledgement.
 
 use super::{CxlMemTransactions, Waiting};
-use crate::image::{ImageMismatch, LineBytes, LineOf};
-use crate::ledger::{Place, flit};
-use crate::owed::{self, Completions, Owed};
+use crate::image::{EnabledBytes, ImageMismatch, LineOf};
+use crate::ledger::{FlitPlace, flit};
+use crate::owed::{self, Completions, OwedAnswers};
 use scalepool_coherence::content::{LineAddr, WHOLE_LINE};
 use scalepool_coherence::mem::tables::HdmRegion;
 use scalepool_protocols::cxl::Dir;
@@ -31,7 +31,7 @@ pub(super) struct OpenRequest {
     pub address: u64,
     /// Flit that brought it.
     pub unit: u64,
-    pub owed: Owed,
+    pub owed: OwedAnswers,
     /// Halves of a line that have come.
     pub halves: u8,
     /// It writes the line.
@@ -48,7 +48,7 @@ pub(super) struct OpenRequest {
 
 /// The end of a request whose tag is free.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Done {
+pub(super) struct MemCompleted {
     pub name: &'static str,
     pub address: u64,
     pub unit: u64,
@@ -88,7 +88,7 @@ impl Request {
 
 impl OpenRequest {
     /// A read, or whatever is no write.
-    fn new(number: u64, name: &'static str, address: u64, unit: u64, owed: Owed) -> OpenRequest {
+    fn new(number: u64, name: &'static str, address: u64, unit: u64, owed: OwedAnswers) -> OpenRequest {
         OpenRequest {
             number,
             name,
@@ -111,7 +111,7 @@ impl OpenRequest {
 
     /// The answers that have not come.
     pub(super) fn missing(&self) -> String {
-        let Owed::Answers { completions, data } = self.owed else { return "an answer".into() };
+        let OwedAnswers::Answers { completions, data } = self.owed else { return "an answer".into() };
         let data = match (data, self.halves) {
             (false, _) => "",
             (true, 0) => "MemData",
@@ -125,15 +125,15 @@ impl OpenRequest {
     }
 
     pub(super) fn owes_data(&self) -> bool {
-        matches!(self.owed, Owed::Answers { data: true, .. } | Owed::Unknown)
+        matches!(self.owed, OwedAnswers::Answers { data: true, .. } | OwedAnswers::Unknown)
     }
 
     pub(super) fn completions(&self) -> Completions {
-        if let Owed::Answers { completions, .. } = self.owed { completions } else { Completions::default() }
+        if let OwedAnswers::Answers { completions, .. } = self.owed { completions } else { Completions::default() }
     }
 
     pub(super) fn is_unknown(&self) -> bool {
-        self.owed == Owed::Unknown
+        self.owed == OwedAnswers::Unknown
     }
 }
 
@@ -149,7 +149,7 @@ impl CxlMemTransactions {
         let owed = owed::of_request(self.config.region, message).unwrap_or_else(|rule| {
             let found = shown(name, message.snp_type, message.meta_field, message.meta_value);
             self.say_illegal(link, unit, address, found, rule);
-            Owed::Unknown
+            OwedAnswers::Unknown
         });
         self.begin(request, OpenRequest::new(self.ledger.number(), name, address, unit, owed));
     }
@@ -175,7 +175,7 @@ impl CxlMemTransactions {
             M2sRwdOpcode::MemWr => WHOLE_LINE,
             M2sRwdOpcode::MemWrPtl => data.byte_enables.unwrap_or(WHOLE_LINE),
             _ => {
-                if owed == Owed::Unknown {
+                if owed == OwedAnswers::Unknown {
                     self.image.give_up(Self::image_line(request, address));
                 }
                 return self.begin(request, OpenRequest::new(self.ledger.number(), name, address, unit, owed));
@@ -187,7 +187,7 @@ impl CxlMemTransactions {
             ..OpenRequest::new(self.ledger.number(), name, address, unit, owed)
         };
         if self.config.all_writers_seen {
-            let bytes = LineBytes { bytes: data.line, enables, poison };
+            let bytes = EnabledBytes { bytes: data.line, enables, poison };
             self.image.write_begins(Self::image_line(request, address), self.ledger.number(), bytes);
         }
         self.begin(request, open);
@@ -214,7 +214,7 @@ impl CxlMemTransactions {
         if self.config.all_writers_seen && open.owes_data() {
             self.image.read_begins(Self::image_line(request, address), number);
         }
-        if owed != Owed::Unknown {
+        if owed != OwedAnswers::Unknown {
             self.ledger.wait(Waiting::Request(request));
         }
         let of_tag = self.open.entry(request).or_default();
@@ -248,7 +248,7 @@ impl CxlMemTransactions {
         let at = (request.link, Dir::Up, unit);
         let found = format!("{what} with {}", request.in_words());
         match self.done.get(&request).copied() {
-            Some(Done { name, address, unit, end, had, .. }) => {
+            Some(MemCompleted { name, address, unit, end, had, .. }) => {
                 let (begin, end) = (flit(unit, Dir::Down), flit(end, Dir::Up));
                 let expected = format!("none: {name} to {address:#x} in {begin} had its last answer in {end}");
                 let rule = if had[kind] { "TXN-TAG-03" } else { ["TXN-ANS-02", "TXN-ANS-01"][kind] };
@@ -278,7 +278,7 @@ impl CxlMemTransactions {
         let (address, number, is_write, begin) = (open.address, open.number, open.is_write, open.in_words());
         let (acknowledged, allowed) = (open.acknowledged, open.completions());
         open.is_completed = true;
-        if let Owed::Answers { completions, .. } = &mut open.owed {
+        if let OwedAnswers::Answers { completions, .. } = &mut open.owed {
             *completions = Completions::default();
         }
         if let Some(acknowledged) = acknowledged {
@@ -296,7 +296,7 @@ impl CxlMemTransactions {
     }
 
     /// An answer that none of the requests under its tag is owed: of a kind that has come, or that none of them gets.
-    fn say_unowed(&mut self, request: Request, at: Place, is_again: bool, kind: &'static str, found: String) {
+    fn say_unowed(&mut self, request: Request, at: FlitPlace, is_again: bool, kind: &'static str, found: String) {
         let Some(of_tag) = self.open.get(&request).filter(|all| !all.iter().any(OpenRequest::is_unknown)) else {
             return;
         };
@@ -328,7 +328,7 @@ impl CxlMemTransactions {
         let is_too_much = open.halves + halves > HALVES_OF_A_LINE;
         let is_whole = open.halves + halves >= HALVES_OF_A_LINE;
         open.halves = (open.halves + halves).min(HALVES_OF_A_LINE);
-        if let Owed::Answers { completions, data } = &mut open.owed {
+        if let OwedAnswers::Answers { completions, data } = &mut open.owed {
             *data = !is_whole;
             if has_no_memory {
                 // At an address without memory nothing else comes (COH-MEM-36).
@@ -349,7 +349,7 @@ impl CxlMemTransactions {
             self.say("TXN-ANS-01", at, Some(address), found(), format!("32 B, the other half of MemData for {begin}"));
         }
         if is_whole && self.config.all_writers_seen {
-            let bytes = LineBytes { bytes: data.line, enables: WHOLE_LINE, poison };
+            let bytes = EnabledBytes { bytes: data.line, enables: WHOLE_LINE, poison };
             let is_compared = !is_half && !is_too_much && !has_no_memory && is_alone;
             let line = Self::image_line(request, address);
             let mismatch = self.image.read_ends(line, number, self.ledger.number(), is_compared.then_some(&bytes));
@@ -362,7 +362,7 @@ impl CxlMemTransactions {
     }
 
     /// What wrong data looks like, to stand behind what was found: the line of another request, or the right one in another state.
-    fn likeness(&self, request: Request, number: u64, address: u64, found: &LineBytes) -> String {
+    fn likeness(&self, request: Request, number: u64, address: u64, found: &EnabledBytes) -> String {
         let others = self.open.iter().filter(|(other, _)| other.link == request.link && other.port == request.port);
         let mut reads = others.flat_map(|(other, all)| all.iter().map(move |open| (*other, open)));
         let of_other = reads.find(|(other, open)| {
@@ -378,7 +378,7 @@ impl CxlMemTransactions {
         likeness.map(|likeness| format!(" ({likeness})")).unwrap_or_default()
     }
 
-    fn say_mismatch(&mut self, at: Place, address: u64, of: &str, mismatch: &ImageMismatch) {
+    fn say_mismatch(&mut self, at: FlitPlace, address: u64, of: &str, mismatch: &ImageMismatch) {
         match mismatch {
             ImageMismatch::Bytes(byte, value, known) => {
                 let known: Vec<String> = known.iter().map(|value| format!("{value:#04x}")).collect();
@@ -402,8 +402,10 @@ impl CxlMemTransactions {
             self.open.remove(&request);
         }
         self.ledger.end(number);
-        self.done
-            .insert(request, Done { name, address, unit: begin, end: unit, had: [is_completed, halves > 0], is_alone });
+        self.done.insert(
+            request,
+            MemCompleted { name, address, unit: begin, end: unit, had: [is_completed, halves > 0], is_alone },
+        );
     }
 
     /// A BIConflict repeats the tag of the M2S Req to its line (`coherence` §3.5 step 1). At the probe that may be over, for its

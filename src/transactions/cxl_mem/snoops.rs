@@ -1,7 +1,7 @@
 //! Back-invalidate snoops of CXL.mem and their answers.
 
 use super::requests::{Conflict, OpenRequest, Request};
-use super::{CxlMemTransactions, Place, Waiting, flit};
+use super::{CxlMemTransactions, FlitPlace, Waiting, flit};
 use scalepool_coherence::content::LineAddr;
 use scalepool_coherence::mem::host::block_lines;
 use scalepool_coherence::mem::tables;
@@ -13,7 +13,7 @@ use scalepool_protocols::rules;
 
 /// What both ends know a snoop by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Snoop {
+pub(super) struct BackInvalidateSnoop {
     pub link: usize,
     /// Ports of a fabric of the device that asks and of the host, 0 without one.
     pub device: u16,
@@ -24,7 +24,7 @@ pub(super) struct Snoop {
 
 /// A snoop with the lines that are not answered.
 #[derive(Debug, Clone)]
-pub(super) struct OpenSnoop {
+pub(super) struct UnansweredSnoop {
     pub number: u64,
     pub message: S2mBisnp,
     pub unit: u64,
@@ -33,7 +33,7 @@ pub(super) struct OpenSnoop {
     pub answered: usize,
 }
 
-impl OpenSnoop {
+impl UnansweredSnoop {
     /// `BISnpInv of 0x1000 in flit 3 up`.
     fn in_words(&self) -> String {
         let name = self.message.opcode.name().unwrap_or("?");
@@ -41,7 +41,7 @@ impl OpenSnoop {
     }
 }
 
-impl Snoop {
+impl BackInvalidateSnoop {
     pub(super) fn in_words(self) -> String {
         format!("BITag {:#x} of BI-ID {:#x}", self.bi_tag, self.bi_id)
     }
@@ -59,9 +59,9 @@ impl CxlMemTransactions {
         let covered = if opcode.is_block() { block_lines(line) } else { Some((line, 1)) };
         // The link has told of a block that covers nothing.
         let Some((first, count)) = covered else { return };
-        let snoop = Snoop { link, device: spid, host: dpid, bi_id, bi_tag };
+        let snoop = BackInvalidateSnoop { link, device: spid, host: dpid, bi_id, bi_tag };
         let lines = (first.0..first.0 + count).map(LineAddr).collect();
-        let open = OpenSnoop { number: self.ledger.number(), message: *message, unit, lines, answered: 0 };
+        let open = UnansweredSnoop { number: self.ledger.number(), message: *message, unit, lines, answered: 0 };
         let of_tag = self.snoops.entry(snoop).or_default();
         let older = of_tag.first().map(|older| (older.in_words(), counted(older.lines.len())));
         of_tag.push(open);
@@ -76,7 +76,7 @@ impl CxlMemTransactions {
     /// `host`: the one that answers, among those of the link.
     pub(super) fn snoop_answer(&mut self, (link, host): (usize, u16), unit: u64, message: &M2sBirsp) {
         let &M2sBirsp { opcode, bi_id, bi_tag, low_addr, spid, dpid, .. } = message;
-        let snoop = Snoop { link, device: dpid, host: spid, bi_id, bi_tag };
+        let snoop = BackInvalidateSnoop { link, device: dpid, host: spid, bi_id, bi_tag };
         let at = (link, Dir::Down, unit);
         let name = opcode.name().unwrap_or("a reserved opcode");
         let found = format!("{name} with {}", snoop.in_words());
@@ -84,14 +84,15 @@ impl CxlMemTransactions {
         let Some(of_tag) = self.snoops.get_mut(&snoop) else {
             return self.say("TXN-TAG-02", at, None, found, "the BITag of a BISnp without its BIRsp");
         };
-        let answered = |open: &OpenSnoop| {
+        let answered = |open: &UnansweredSnoop| {
             let part = open.message.opcode.is_block() && !opcode.is_block();
             open.lines.iter().copied().filter(|line| !part || meant(line)).collect::<Vec<_>>()
         };
         // Under a BITag that is open twice the line tells which one is answered.
-        let is_meant =
-            |open: &OpenSnoop| open.message.opcode.is_block() || opcode.is_block() || open.lines.iter().any(meant);
-        let owes = |open: &OpenSnoop| !answered(open).is_empty();
+        let is_meant = |open: &UnansweredSnoop| {
+            open.message.opcode.is_block() || opcode.is_block() || open.lines.iter().any(meant)
+        };
+        let owes = |open: &UnansweredSnoop| !answered(open).is_empty();
         let first = of_tag.iter().position(|open| owes(open) && is_meant(open));
         let Some(n) = first.or_else(|| of_tag.iter().position(owes)) else {
             let (address, left) = (of_tag[0].message.address, of_tag[0].lines.len());
@@ -143,7 +144,7 @@ impl CxlMemTransactions {
     /// What a host has to wait for before it answers: the acknowledgement of its BIConflict (`coherence` §3.5 step 1), and the Cmp of
     /// what it writes back (§3.4). Both pass in front of the answer everywhere. Behind BIRspE the host may write the line anew,
     /// and that write may pass the answer, so such an answer is not judged against writes.
-    fn check_order(&mut self, at: Place, host: (u16, u16), lines: &[LineAddr], opcode: BirspOpcode, found: &str) {
+    fn check_order(&mut self, at: FlitPlace, host: (u16, u16), lines: &[LineAddr], opcode: BirspOpcode, found: &str) {
         let is_of_host = |of: &Request| of.link == at.0 && (of.port, of.ld_id.into()) == host;
         let of_host = self.conflicts.iter_mut().filter(|(of, _)| is_of_host(of));
         let early = { of_host }.find_map(|(of, all)| {

@@ -12,10 +12,10 @@
 
 mod request;
 
-use super::image::{DataImage, ImageMismatch, LineBytes};
-use super::ledger::{Ledger, Place, flit};
+use super::image::{DataImage, EnabledBytes, ImageMismatch};
+use super::ledger::{FlitPlace, Ledger, flit};
 use super::{AnswerLimit, NO_ANSWER_AT_THE_END, TransactionFinding};
-use request::{OpenRequest, Response, Wanted};
+use request::{OpenRequest, UalResponse, Wanted};
 use scalepool_ordered::OrderedMap;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::Status;
@@ -44,7 +44,7 @@ struct Request {
 
 /// The end of a request whose tag is free.
 #[derive(Debug, Clone)]
-struct Done {
+struct UalCompleted {
     said: String,
     end: u64,
     wanted: Wanted,
@@ -56,7 +56,7 @@ pub struct UalTransactions {
     config: UalTransactionConfig,
     ledger: Ledger<Request>,
     open: OrderedMap<Request, OpenRequest>,
-    done: OrderedMap<Request, Done>,
+    done: OrderedMap<Request, UalCompleted>,
     image: DataImage,
 }
 
@@ -97,7 +97,7 @@ impl UalTransactions {
         if let Some(mut open) = OpenRequest::of(transfer, unit) {
             open.number = self.ledger.message(at, Some(open.tag));
             self.request(at, open, transfer);
-        } else if let Some(response) = Response::of(&transfer.field) {
+        } else if let Some(response) = UalResponse::of(&transfer.field) {
             self.ledger.message(at, Some(response.tag));
             self.response(at, &response, transfer);
         }
@@ -125,7 +125,7 @@ impl UalTransactions {
         self.ledger.say(rule, at, line, found, expected);
     }
 
-    fn request(&mut self, at: Place, open: OpenRequest, transfer: &Transfer) {
+    fn request(&mut self, at: FlitPlace, open: OpenRequest, transfer: &Transfer) {
         let request = Request { link: at.0, dir: at.1, source: open.source, tag: open.tag };
         if let Some(older) = self.open.remove(&request) {
             let found = format!("{} with {}", open.name, request.in_words());
@@ -162,7 +162,7 @@ impl UalTransactions {
         }
     }
 
-    fn response(&mut self, at: Place, response: &Response, transfer: &Transfer) {
+    fn response(&mut self, at: FlitPlace, response: &UalResponse, transfer: &Transfer) {
         let request = Request { link: at.0, dir: at.1.opposite(), source: response.to, tag: response.tag };
         let found = format!("{} with {}", response.said(), request.in_words());
         let Some(mut open) = self.open.remove(&request) else { return self.say_spare(at, request, response, found) };
@@ -201,18 +201,18 @@ impl UalTransactions {
         }
         self.forget(&open);
         self.ledger.end(open.number);
-        let done = Done { said: open.said(request.dir), end: at.2, wanted: open.wanted };
+        let done = UalCompleted { said: open.said(request.dir), end: at.2, wanted: open.wanted };
         self.done.insert(request, done);
     }
 
     /// A beat of a read response: its place in the response, and in the request.
     fn beat(
         &mut self,
-        at: Place,
+        at: FlitPlace,
         request: Request,
         open: &mut OpenRequest,
         (n, beat): (usize, u8),
-        response: &Response,
+        response: &UalResponse,
         transfer: &Transfer,
     ) {
         let found = || format!("beat {beat} in {} with {}", response.said(), request.in_words());
@@ -226,7 +226,7 @@ impl UalTransactions {
         }
         open.seen |= 1 << beat;
         let Some(line) = open.image_line(beat).filter(|_| self.config.all_writers_seen) else { return };
-        let data = LineBytes { enables: open.wants(beat), ..request::bytes_of(transfer, n) };
+        let data = EnabledBytes { enables: open.wants(beat), ..request::bytes_of(transfer, n) };
         let is_compared = response.status == Status::OKAY && !open.changes_unknown();
         let now = self.ledger.number();
         let said = open.said(request.dir);
@@ -248,7 +248,7 @@ impl UalTransactions {
     }
 
     /// Strict order: the response of a kind belongs to the oldest request of its pair that waits for one.
-    fn check_order(&mut self, at: Place, request: Request, open: &OpenRequest, found: &str) {
+    fn check_order(&mut self, at: FlitPlace, request: Request, open: &OpenRequest, found: &str) {
         if !self.config.strict || open.wanted == Wanted::Any {
             return;
         }
@@ -265,8 +265,8 @@ impl UalTransactions {
     }
 
     /// A response to nothing that is open.
-    fn say_spare(&mut self, at: Place, request: Request, response: &Response, found: String) {
-        let Some(Done { said, end, wanted }) = self.done.get(&request) else {
+    fn say_spare(&mut self, at: FlitPlace, request: Request, response: &UalResponse, found: String) {
+        let Some(UalCompleted { said, end, wanted }) = self.done.get(&request) else {
             return self.ledger.say("TXN-TAG-02", at, None, found, "the tag of a request");
         };
         let is_again = *wanted == Wanted::Any || *wanted == response.wanted();

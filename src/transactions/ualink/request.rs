@@ -1,6 +1,6 @@
 //! Requests and responses of UALink, compressed or not, as the checker needs them.
 
-use crate::image::{LINE_BYTES, LineBytes, LineOf};
+use crate::image::{EnabledBytes, LINE_BYTES, LineOf};
 use crate::ledger::flit;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::ualink::code::{CompressedCmd, RdWr, ReqCmd, Status};
@@ -164,30 +164,30 @@ impl OpenRequest {
     }
 
     /// The bytes of a beat that a write brings.
-    pub fn written(&self, beat: u8, transfer: &Transfer) -> LineBytes {
+    pub fn written(&self, beat: u8, transfer: &Transfer) -> EnabledBytes {
         // Bit i of the half enables byte i of the block (`ualink` §9).
         let first = (self.line(beat).unwrap_or_default() % REGION_BYTES / 8) as usize;
         let enables = transfer.enables.as_ref().map_or(u64::MAX, |half| {
             u64::from_le_bytes(std::array::from_fn(|n| half.get(first + n).copied().unwrap_or_default()))
         });
-        LineBytes { enables: self.inside(beat) & enables, ..bytes_of(transfer, beat.into()) }
+        EnabledBytes { enables: self.inside(beat) & enables, ..bytes_of(transfer, beat.into()) }
     }
 }
 
 /// A beat of the data of a transfer.
-pub(super) fn bytes_of(transfer: &Transfer, beat: usize) -> LineBytes {
+pub(super) fn bytes_of(transfer: &Transfer, beat: usize) -> EnabledBytes {
     let mut bytes = [0; LINE_BYTES];
     for (n, half) in bytes.chunks_mut(LINE_BYTES / 2).enumerate() {
         if let Some(data) = transfer.data.get(2 * beat + n) {
             half.copy_from_slice(&data);
         }
     }
-    LineBytes { bytes, enables: u64::MAX, poison: transfer.poisoned.checked_shr(beat as u32).unwrap_or(0) & 1 == 1 }
+    EnabledBytes { bytes, enables: u64::MAX, poison: transfer.poisoned.checked_shr(beat as u32).unwrap_or(0) & 1 == 1 }
 }
 
 /// A response.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Response {
+pub(super) struct UalResponse {
     pub tag: u16,
     /// The source of the request.
     pub to: u16,
@@ -200,23 +200,23 @@ pub(super) struct Response {
     pub last: Option<bool>,
 }
 
-impl Response {
+impl UalResponse {
     /// The response that a field is.
-    pub fn of(field: &ControlField) -> Option<Response> {
+    pub fn of(field: &ControlField) -> Option<UalResponse> {
         Some(match field {
             ControlField::Response(f) => {
                 let is_read = f.rdwr == RdWr::Read;
                 let first = if f.len == 0 { f.offset } else { 0 };
                 let (tag, to, status, count) = (f.tag, f.dst, f.status, f.len + 1);
-                Response { tag, to, is_read, status, first, count, last: is_read.then_some(f.last) }
+                UalResponse { tag, to, is_read, status, first, count, last: is_read.then_some(f.last) }
             }
             ControlField::CompressedSingle(f) => {
                 let (tag, to, first, last) = (f.tag, f.dst, f.offset, Some(f.last));
-                Response { tag, to, is_read: true, status: Status::OKAY, first, count: 1, last }
+                UalResponse { tag, to, is_read: true, status: Status::OKAY, first, count: 1, last }
             }
             ControlField::CompressedMulti(f) => {
                 let (tag, to, is_read, count) = (f.tag, f.dst, f.rdwr == RdWr::Read, f.len + 1);
-                Response { tag, to, is_read, status: Status::OKAY, first: 0, count, last: None }
+                UalResponse { tag, to, is_read, status: Status::OKAY, first: 0, count, last: None }
             }
             _ => return None,
         })

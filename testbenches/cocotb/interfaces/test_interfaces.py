@@ -1,5 +1,9 @@
 """The buses of the Python package for interfaces that cores have, each through a loop in RTL, with pauses at both ends."""
 
+import json
+import pathlib
+import tempfile
+
 import common
 from cocotb.triggers import ClockCycles
 from cocotbext.scalepool import AxiStreamBus, CreditedFlitBus, Flit68Bus, FlitMonitor, FlitSink, FlitSource, StateFlitBus, random_pauses
@@ -55,6 +59,27 @@ async def an_axi_stream_keeps_the_rest_of_a_flit(dut):
     assert await through(dut, source, sink, sent) == sent
     whole = (1 << 32) - 1
     assert users == [beat for flit in sent for beat in ((whole, 0, flit[0]), (whole, 0, flit[0]), (0xF, 1, flit[0]))]
+
+
+@common.test()
+async def a_monitor_counts_what_passes(dut):
+    sent = flits(common.draw())
+    source, sink = AxiStreamBus.from_prefix(dut, "s_axis"), AxiStreamBus.from_prefix(dut, "m_axis")
+    monitor = FlitMonitor(sink, dut.clk_i, dut.rst_ni, coverage=True, **OPTIONS)
+    assert await through(dut, source, sink, sent) == sent
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "coverage.json"
+        monitor.write_coverage(path)
+        covered = json.loads(path.read_text())
+    opcodes = next(group["bins"] for group in covered["groups"] if group["group"] == "opcode x channel")
+    expected = dict.fromkeys(opcodes, 0)
+    while monitor.count():
+        for message in monitor.recv_nowait().messages:
+            name = f"{message['layout']} {message['fields'].get('opcode')}"
+            if name in expected:
+                expected[name] += 1
+    assert opcodes == expected and sum(opcodes.values()) > 0, opcodes
+    assert covered["broken"] == {rule: sum(found.violation.rule == rule for found in monitor.findings) for rule in monitor.rules}
 
 
 @common.test()

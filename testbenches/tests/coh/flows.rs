@@ -16,7 +16,7 @@ fn every_flow_is_as_it_was() {
     let all = || flows::all().into_iter().flat_map(|g| g.flows);
     let errors: Vec<_> = all().filter_map(|f| f.chart.err()).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));
-    let mut files = vec![("README.md".to_owned(), flows::markdown().unwrap_or_else(|e| panic!("{e}")))];
+    let mut files = vec![("README.md".to_owned(), flows::markdown(true).unwrap_or_else(|e| panic!("{e}")))];
     files.push(("TABLES.md".to_owned(), docs::markdown()));
     for flow in all() {
         let chart = flow.chart.unwrap_or_else(|e| panic!("{e}"));

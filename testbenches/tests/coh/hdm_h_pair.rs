@@ -192,3 +192,37 @@ fn all_tags_are_used_and_no_tag_twice() {
     let (tag, _) = host.write(0, line, value, WHOLE_LINE, value).expect("its tag is free again");
     assert_eq!(tag, 0x1234);
 }
+
+/// Against a plain map, beyond the first round of all tags: requests end in any order, some of them late, and are found by tag
+/// and told in the order of tags.
+#[test]
+fn open_requests_are_found_in_whatever_order_they_end() {
+    let (mut host, mut open, mut state) = (Host::new(), BTreeMap::new(), 1u64);
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % n
+    };
+    let value = CacheLine::of([0; 64]);
+    for n in 0..80_000u64 {
+        let (tag, _) = host.read::<CacheLine>(0, LineAddr(n), value).expect("a tag is free");
+        assert_eq!(open.insert(tag, n), None);
+        // Few are open, then many, and now and then all but the last one end.
+        let most = if n % 40_000 < 30_000 { 30 } else { 1_000 };
+        let most = if n % 5_000 == 0 { 1 } else { most };
+        while open.len() > most {
+            let from = if below(4) > 0 { open.keys().next().copied().unwrap_or(0) } else { below(1 << 16) as u16 };
+            let (&tag, &line) = open.range(from..).next().or(open.first_key_value()).expect("one is open");
+            assert_eq!(host.answer(0, ndr(NdrOpcode::Cmp, tag)), Err(Refusal::NoRequest { tag }), "it reads");
+            let request =
+                if below(9) == 0 { host.give_up(tag) } else { host.answer(0, drs(tag)).ok().map(|(open, _)| open) };
+            assert_eq!(request.map(|request| request.line), Some(LineAddr(line)));
+            assert_eq!(host.answer(0, drs(tag)), Err(Refusal::NoRequest { tag }), "it has ended");
+            open.remove(&tag);
+        }
+        assert_eq!(host.open_count(), open.len());
+        if n % 256 == 0 {
+            let told: Vec<_> = host.open().map(|(tag, request)| (tag, request.line.0)).collect();
+            assert_eq!(told, open.iter().map(|(tag, line)| (*tag, *line)).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Viral and resets through switches below switches: where they go on, and where they end.
 
-use super::systems::{count, on_threads, refused, run};
+use super::systems::{count, on_threads, run};
 use scalepool::scenario::report::ScenarioReport;
 
 const CASCADE: &str = include_str!("../../systems/cascaded_switches.toml");
@@ -169,17 +169,4 @@ fn events_of_cascades_are_deterministic() {
         "{ at = \"1 us\", command = \"viral\", vcs = 1 }, { at = \"2 us\", command = \"reset\", scope = \"switch\" }";
     let [one, two] = [1, 2].map(|threads| on_threads(&text("top", commands), &["host.accesses=300"], threads).json());
     assert_eq!(one, two);
-}
-
-/// Switches with port based routing pass no viral on, so it is not taken below one.
-#[test]
-fn viral_below_a_fabric_is_refused() {
-    let text = include_str!("../../systems/pbr_over_hbr.toml");
-    for component in ["below", "lowest"] {
-        let from = format!("[component.{component}]");
-        let line = text.lines().find(|line| line.starts_with(&from)).expect("a switch");
-        let with = format!("{line}\ncommands = [{{ at = \"1 us\", command = \"viral\", scope = \"upstream\" }}]");
-        let found = refused(&text.replacen(line, &with, 1));
-        assert!(found.contains("a switch with port based routing above below.usp[0]"), "{found}");
-    }
 }

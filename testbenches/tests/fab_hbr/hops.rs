@@ -1,5 +1,6 @@
 //! Credits hop by hop, and messages that leave before all of them has come (`fabric` ORD-7, ORD-8).
 
+use super::module::{bench, read, run_told};
 use scalepool::fabric::cxl_switch::{CutThrough, HopCreditError, HopCredits, MessagePart};
 
 /// Messages of a logical device that can leave with nothing coming back.
@@ -94,4 +95,26 @@ fn fab_ord_08_n() {
     let mut whole = half_left();
     whole.comes(part(true, false));
     assert_eq!(broken(whole, part(true, true)), Some("FAB-ORD-08"), "a good message is made bad");
+}
+
+/// In a run, bad data leave a switch as bad, and good ones as good.
+fn bad_data(is_poisoned: bool, mends: bool) -> Vec<&'static str> {
+    let mut one = bench(1);
+    (one.is_poisoned, one.mends) = (is_poisoned, mends);
+    one.sends[0].extend((0..4).map(|n| (10 + 30 * u64::from(n), read(n, 0))));
+    let (seen, _, result) = run_told(one);
+    assert_eq!(seen[0].len(), 4, "all are answered");
+    result.broken.iter().map(|violation| violation.rule).collect()
+}
+
+#[test]
+fn fab_ord_08_p2() {
+    assert_eq!([bad_data(true, false), bad_data(false, false)], [[""; 0]; 2]);
+    assert_eq!(bad_data(false, true), [""; 0], "there is nothing to mend");
+}
+
+/// A switch that sends them on as good is seen with each message.
+#[test]
+fn fab_ord_08_n2() {
+    assert_eq!(bad_data(true, true), ["FAB-ORD-08"; 4]);
 }

@@ -108,6 +108,8 @@ pub(super) struct Bench {
     pub(super) commands: Vec<TimedCommand>,
     /// Devices answer reads with poisoned data.
     pub(super) is_poisoned: bool,
+    /// The switch sends bad data of a device on as good ones.
+    pub(super) mends: bool,
     queue: usize,
     pub(super) width_bytes: u64,
     pub(super) speedup: u64,
@@ -142,6 +144,7 @@ pub(super) fn bench(hosts: usize) -> Bench {
         closed_hosts: Vec::new(),
         commands: Vec::new(),
         is_poisoned: false,
+        mends: false,
         queue: 8,
         width_bytes: 128,
         speedup: 1,
@@ -238,7 +241,7 @@ fn simulate(bench: Bench) -> (ToldRun, Result<RunReport, SimError>) {
         let switching = HbrSwitching::new(routes, commands, drain_cycles)
             .with_plugs(SharedPorts::new(), bench.delays)
             .with_commits(bench.commits);
-        let switching = Relayed::new(switching, bench.relay, hasty);
+        let switching = Relayed::new(switching, bench.relay, hasty).mending(bench.mends);
         let config = SwitchConfig {
             traffic: SwitchTraffic::Mem,
             stages_cycles,

@@ -4,7 +4,7 @@ use super::edges::HOSTS;
 use crate::fab_hbr::systems::{count, on_threads, run};
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::{
-    DrtEntry, EdgeIds, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, Rgt,
+    DrtEntry, EdgeIds, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, PbrViral, Rgt,
 };
 use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
 use scalepool::memory::bridge::BridgeDecoders;
@@ -67,6 +67,7 @@ fn switch() -> PbrRoutes {
         seed: 1,
         lost: OrderedSet::new(),
         is_cut: false,
+        viral: PbrViral::default(),
         changes: Vec::new(),
     }
 }

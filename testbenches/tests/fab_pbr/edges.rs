@@ -3,7 +3,7 @@
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::{
     AccessVector, DrtEntry, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPid, PbrPort, PbrRoutes, PbrSharedPort,
-    Rgt, SegmentTable,
+    PbrViral, Rgt, SegmentTable,
 };
 use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
 use scalepool::link::cxl256::cachemem::Cachemem;
@@ -90,6 +90,7 @@ fn switches() -> [PbrRoutes; 2] {
         seed: 1,
         lost: OrderedSet::new(),
         is_cut: false,
+        viral: PbrViral::default(),
         changes: Vec::new(),
     };
     let back = PbrRoutes {
@@ -102,6 +103,7 @@ fn switches() -> [PbrRoutes; 2] {
         seed: 1,
         lost: OrderedSet::new(),
         is_cut: false,
+        viral: PbrViral::default(),
         changes: Vec::new(),
     };
     [front, back]

@@ -4,7 +4,7 @@ use super::edges::{BOUND, HOSTS};
 use super::systems::resolved;
 use crate::fab_hbr::systems::{count, on_threads, run};
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
-use scalepool::fabric::cxl_switch::pbr::{DrtEntry, PbrChange, PbrPort, PbrRoutes, Rgt};
+use scalepool::fabric::cxl_switch::pbr::{DrtEntry, PbrChange, PbrPort, PbrRoutes, PbrViral, Rgt};
 use scalepool::fabric::cxl_switch::{Routed, Switching, Undelivered};
 use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool::scenario::report::ScenarioReport;
@@ -109,6 +109,7 @@ fn switch() -> PbrRoutes {
         seed: 1,
         lost: OrderedSet::new(),
         is_cut: false,
+        viral: PbrViral::default(),
         changes: vec![(20, PbrChange::Rerouted(Box::new(tables(2)))), (10, PbrChange::Lost(1))],
     }
 }

@@ -7,7 +7,7 @@ use crate::fab_hbr::systems::{count, on_threads, run};
 use scalepool::fabric::cxl_switch::Switching;
 use scalepool::fabric::cxl_switch::pbr::drt::Drts;
 use scalepool::fabric::cxl_switch::pbr::rgt::is_spread;
-use scalepool::fabric::cxl_switch::pbr::{DrtEntry, PbrPort, PbrRoutes, Rgt, RgtError};
+use scalepool::fabric::cxl_switch::pbr::{DrtEntry, PbrPort, PbrRoutes, PbrViral, Rgt, RgtError};
 use scalepool::fabric::spread::{SPREAD_NAMES, SpreadGroup, SpreadPolicy, SpreadPort};
 use scalepool::ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::message::{Class, Data, M2sBirsp, M2sReq, M2sRwd, Message, S2mBisnp, S2mDrs, S2mNdr};
@@ -216,6 +216,7 @@ fn switch(policy: SpreadPolicy) -> PbrRoutes {
         seed: 7,
         lost: OrderedSet::new(),
         is_cut: false,
+        viral: PbrViral::default(),
         changes: Vec::new(),
     }
 }

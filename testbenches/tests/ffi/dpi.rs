@@ -332,7 +332,12 @@ fn package_and_shim(header: &str) -> (String, String) {
     for line in header.lines().filter_map(|line| line.strip_prefix("#define ")) {
         // Numbers and what is made of them; what has a C type is no number.
         let Some((name, value)) = line.split_once(' ').filter(|(name, _)| !name.contains('(')) else { continue };
-        writeln!(package, "    localparam int {name} = {value};").expect("text");
+        // A plain number is one of 32 bits with a sign, so that a larger one would be cut.
+        let (type_, value) = match value.parse() {
+            Ok(number @ 0x8000_0000..=u32::MAX) => ("int unsigned", format!("32'd{number}")),
+            _ => ("int", value.to_owned()),
+        };
+        writeln!(package, "    localparam {type_} {name} = {value};").expect("text");
     }
     for function in &functions {
         let arguments = arguments(function, &structures);

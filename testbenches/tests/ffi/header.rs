@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Sources of the header, in the order of its parts.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
     "version",
     "status",
     "message",
@@ -17,6 +17,7 @@ const SOURCES: [&str; 11] = [
     "link/mod",
     "arbiter",
     "bridge",
+    "bridge_bits",
 ];
 
 fn fresh() -> String {

@@ -107,6 +107,37 @@ fn sim_pln_01_p() {
     destroy([sends, watch]);
 }
 
+/// Ends of plain flits count what passes, as those with a link layer do.
+#[test]
+fn plain_flits_are_covered_at_both_ends() {
+    open();
+    let of = |dir, mode| link("cxl-68b", dir, "{\"plain_flits\":true,\"coverage\":true}", mode);
+    let ((status, sends), (_, takes), (_, watch)) =
+        (of(SP_DOWN, SP_ACTIVE), of(SP_UP, SP_ACTIVE), of(SP_UP, SP_PASSIVE));
+    assert_eq!(status, SP_OK, "{}", last_error());
+    let message = write("cxl-68b").to_string();
+    for wrong in [false, true] {
+        assert_eq!(unsafe { sp_link_send(sends, start(&message), message.len()) }, SP_OK, "{}", last_error());
+        for _ in 0..8 {
+            assert_eq!(sp_link_step(sends, 1), SP_OK);
+            while let Some(mut unit) = sample(sends) {
+                // A flit with a wrong CRC brings nothing.
+                unit[67] ^= u8::from(wrong);
+                drive(takes, 0, &unit);
+                drive(watch, 0, &unit);
+            }
+            assert_eq!([takes, watch].map(|end| sp_link_step(end, 1)), [SP_OK; 2]);
+        }
+    }
+    let writes = |end| {
+        let groups = state(end)["coverage"]["groups"].clone();
+        let group = groups.as_array().expect("groups").iter().find(|group| group["group"] == "opcode x channel");
+        group.expect("it is there")["bins"]["cxl68.m2s_rwd MemWr"].clone()
+    };
+    assert_eq!([sends, takes, watch].map(writes), [0, 1, 1].map(Value::from));
+    destroy([sends, takes, watch]);
+}
+
 /// A flit of each kind that a link layer makes, in both directions, and headers with credits and an acknowledgement.
 #[test]
 fn sim_pln_01_n() {

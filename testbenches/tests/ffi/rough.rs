@@ -5,6 +5,7 @@
 use crate::calls::{last_error, open};
 use scalepool_capi::arbiter::*;
 use scalepool_capi::bridge::*;
+use scalepool_capi::bridge_bits::*;
 use scalepool_capi::check::*;
 use scalepool_capi::link::hook::*;
 use scalepool_capi::link::typed::*;
@@ -337,13 +338,50 @@ impl Rough {
                     self.made(|to| sp_arbiter_new(number as u32, requesters, at as *const u32, weights, to))
                 }
                 69 => sp_arbiter_grant(handle, number, small % 3, place as *mut u64),
-                70 => match self.below(8) {
+                70 => match self.below(11) {
                     0 | 1 => self.made(|to| sp_bridge_new(text, length, small % 3, to)),
                     2 => sp_bridge_pass(handle, small % 5, small % 3, other, other_length),
                     3 => sp_bridge_next(handle, place as *mut u32, place as *mut u32, t, c, l),
                     4 => sp_bridge_finding(handle, t, c, l),
                     5 => sp_bridge_commit(handle, other, other_length),
                     6 => sp_bridge_credit(handle, other, other_length),
+                    7 => {
+                        let [bits, data, enables] = [[0, 16, 32], [0, 64, 256], [0, 8, 32]].map(|of| of[self.below(3)]);
+                        let [bits_at, data_at, enables_at] = [bits, data, enables].map(|n| self.input(n) as *const u8);
+                        sp_bridge_pass_bits(
+                            handle,
+                            small % 5,
+                            small % 3,
+                            layout,
+                            bits_at,
+                            bits,
+                            data_at,
+                            data,
+                            enables_at,
+                            enables,
+                            number % 4,
+                        )
+                    }
+                    8 => {
+                        let (d, d_capacity, d_length) = self.out(300, 1);
+                        let (e, e_capacity, e_length) = self.out(40, 1);
+                        let (d, d_length) = (d as *mut u8, d_length as *mut usize);
+                        let (e, e_length) = (e as *mut u8, e_length as *mut usize);
+                        let [point, port, to] = [0; 3].map(|_| self.place(4) as *mut u32);
+                        let extra = self.place(8) as *mut u64;
+                        sp_bridge_next_bits(
+                            handle, point, port, to, b, b_capacity, b_length, d, d_capacity, d_length, e, e_capacity,
+                            e_length, extra,
+                        )
+                    }
+                    9 => {
+                        let [a, d] = [0; 2].map(|_| {
+                            let (text, capacity, length) = self.out(400, 1);
+                            (text as *mut c_char, capacity, length as *mut usize)
+                        });
+                        let at = place as *mut u64;
+                        sp_bridge_finding_fields(handle, at, t, c, l, a.0, a.1, a.2, d.0, d.1, d.2)
+                    }
                     _ => sp_bridge_finish(handle),
                 },
                 71 if self.rarely() => sp_arbiter_destroy(handle),

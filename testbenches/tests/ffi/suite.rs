@@ -7,6 +7,7 @@ fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.."))
 }
 
+mod bridge_bits;
 mod c_programs;
 mod calls;
 mod coherence;

@@ -1,7 +1,7 @@
-//! Names of public types: each stands in one crate, so that a search for it finds one thing. In a crate, modules of one kind
+//! Names of types: each stands in one crate, so that a search for it finds one thing. In a crate, modules of one kind
 //! may have types of one name.
 //!
-//! Left out: benches and tests, types of an `impl`, and names that a macro puts together itself.
+//! Left out: benches and tests, types of an `impl` or a `trait`, and names that a macro puts together itself.
 
 use crate::tidy::tokens::{Token, tokens};
 use crate::tidy::{assert_none, tree};
@@ -10,22 +10,32 @@ use std::collections::BTreeMap;
 /// What a type is declared with.
 const DECLARES: &[&str] = &["struct", "enum", "union", "trait", "type"];
 
-/// The public types that a file declares, with their lines; `pub Name: 4 bits` is one of `wire_enum!`, and `named!` makes one
+/// The types that a file declares, public or not, with their lines; `pub Name: 4 bits` is one of `wire_enum!`, and `named!` makes one
 /// of the first word in it.
 fn types(source: &str) -> Vec<(&str, usize)> {
     let tokens = tokens(source);
     let text = |at: usize| tokens.get(at).map_or("", |t: &Token<'_>| t.text);
     let is_name = |at: usize| text(at).starts_with(|c: char| c.is_ascii_uppercase());
     let mut found = Vec::new();
+    // Whether the next brace begins the body of an `impl` or a `trait`, and of each open brace, whether it did.
+    let (mut is_next, mut bodies) = (false, Vec::new());
     let mut at = 0;
     while at < tokens.len() {
         if text(at) == "mod" && text(at + 1) == "tests" && text(at + 2) == "{" {
             at = behind(&tokens, at + 2);
             continue;
         }
+        match text(at) {
+            // What is an item stands behind another one; any other `impl` is a type.
+            "impl" if at == 0 || ["}", ";", "{", "]", "unsafe"].contains(&text(at - 1)) => is_next = true,
+            "trait" if is_name(at + 1) => is_next = true,
+            "{" => bodies.push(std::mem::take(&mut is_next)),
+            "}" => drop(bodies.pop()),
+            _ => {}
+        }
         let name = match text(at) {
-            "pub" if DECLARES.contains(&text(at + 1)) => Some(at + 2),
-            "pub" if text(at + 1) == "unsafe" && text(at + 2) == "trait" => Some(at + 3),
+            "type" if bodies.last() == Some(&true) => None,
+            word if DECLARES.contains(&word) => Some(at + 1),
             "pub" if text(at + 2) == ":" && text(at + 4) == "bits" => Some(at + 1),
             "named" if text(at + 1) == "!" && text(at + 2) == "{" => Some(at + 3),
             _ => None,
@@ -59,7 +69,7 @@ fn crate_of<'a>(path: &str, crates: &[&'a str]) -> Option<&'a str> {
     of_it.copied().filter(|_| !is_test && path.ends_with(".rs"))
 }
 
-/// Every public type name that stands in two or more crates, with its places. The files are paths and texts.
+/// Every type name that stands in two or more crates, with its places. The files are paths and texts.
 fn twice(files: &[(&str, &str)]) -> Vec<String> {
     let crates: Vec<_> = files.iter().filter_map(|(path, _)| path.strip_suffix("Cargo.toml")).collect();
     let mut names: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
@@ -75,11 +85,11 @@ fn twice(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn the_tree_has_each_public_type_name_in_one_crate() {
+fn the_tree_has_each_type_name_in_one_crate() {
     let files = tree::files();
     let texts: Vec<_> = files.iter().filter_map(|f| Some((f.path.as_str(), f.text()?))).collect();
     let known = texts.iter().filter(|(path, _)| path.starts_with("src/")).map(|(_, text)| types(text).len());
-    assert!(known.sum::<usize>() > 500, "found few types, expected those of all crates");
+    assert!(known.sum::<usize>() > 1500, "found few types, expected those of all crates");
     assert_none(&twice(&texts));
 }
 
@@ -93,7 +103,7 @@ fn a_name_in_two_crates_is_found() {
         ("src/a/lib.rs", "pub struct One;\npub enum Two {}\npub struct Own;"),
         ("src/a/other.rs", "pub struct Own;"),
         ("src/a/shared/lib.rs", "pub type One<T> = Vec<T>;"),
-        ("src/lib.rs", "// One\npub trait Two {}"),
+        ("src/lib.rs", "// One\ntrait Two {}"),
         ("testbenches/lib.rs", "pub struct Own;"),
         ("src/tests/own.rs", "pub struct Own;"),
     ];
@@ -107,10 +117,10 @@ fn a_name_in_two_crates_is_found() {
 }
 
 #[test]
-fn what_declares_a_public_type_is_told_apart() {
+fn what_declares_a_type_is_told_apart() {
     let source = "
-        pub struct A; pub(crate) struct B; struct C; pub unsafe trait D {} pub use e::E;
-        impl F for A { type G = u8; } mod tests { pub struct H; mod i { pub enum J {} } }
+        pub struct A; pub(crate) struct B; struct C; pub unsafe trait D { type V; } pub use e::E;
+        impl F for A { type G = u8; } fn f() -> impl F { type W = u8; } mod tests { pub struct H; mod i { pub enum J {} } }
         wire_enum! { /// Kinds.
             pub K: 4 bits, rule \"L\" { M = 0 } }
         named! { /// States.
@@ -118,5 +128,5 @@ fn what_declares_a_public_type_is_told_apart() {
         macro_rules! p { ($q:ident) => { pub struct $q { pub R: u8 } } }
         pub type S = u8; pub union T { u: u8 }";
     let names: Vec<_> = types(source).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["A", "D", "K", "N", "S", "T"]);
+    assert_eq!(names, ["A", "B", "C", "D", "W", "K", "N", "S", "T"]);
 }

@@ -125,7 +125,7 @@ impl BarCounts {
 
 /// One access of a block.
 #[derive(Debug, Clone)]
-struct Piece {
+struct BarPiece {
     access: BlockAccess,
     is_sent: bool,
     is_done: bool,
@@ -133,12 +133,12 @@ struct Piece {
 
 /// The bytes of a request in one block.
 #[derive(Debug, Clone)]
-struct Block {
+struct BarBlock {
     /// Addresses of CXL.
     place: Range<u64>,
     /// Address at its accelerator of the first byte.
     address: u64,
-    pieces: Vec<Piece>,
+    pieces: Vec<BarPiece>,
     /// The worst status so far.
     status: Status,
     /// What was read.
@@ -152,7 +152,7 @@ fn line_of_block(address: u64) -> usize {
     (address % BLOCK_BYTES / LINE_BYTES) as usize
 }
 
-impl Block {
+impl BarBlock {
     fn is_over(&self) -> bool {
         self.status != Status::OKAY || self.pieces.iter().all(|piece| piece.is_done)
     }
@@ -163,7 +163,7 @@ impl Block {
 struct BarRequest {
     port: usize,
     tlp: Tlp,
-    blocks: Vec<Block>,
+    blocks: Vec<BarBlock>,
     /// Blocks that are completed.
     completed: usize,
     /// It waits for a write, as it was said.
@@ -184,7 +184,7 @@ impl BarRequest {
 
 /// Who waits for an answer of an accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Awaited {
+enum AnswerAwaitedBy {
     /// The request.
     ByRequest,
     /// Nobody: the request has ended with an earlier block that failed.
@@ -195,13 +195,13 @@ enum Awaited {
 
 /// An access that is under way.
 #[derive(Debug, Clone)]
-struct OpenAccess {
+struct OpenBarAccess {
     request: u64,
     block: usize,
     piece: usize,
     access: BlockAccess,
     advances: u64,
-    awaited: Awaited,
+    awaited: AnswerAwaitedBy,
 }
 
 /// Memory of accelerators behind BARs.
@@ -213,7 +213,7 @@ pub struct BarTarget {
     /// Those that are converted, of which accesses have still to leave.
     launching: OrderedSet<u64>,
     next: u64,
-    open: OrderedMap<u16, OpenAccess>,
+    open: OrderedMap<u16, OpenBarAccess>,
     free: VecDeque<u16>,
     /// Lines that an access is under way to, each with its tag.
     busy: OrderedMap<(u16, u64), u16>,
@@ -262,7 +262,7 @@ impl BarTarget {
 
     /// Requests that are not over, and accesses that nobody waits for any more.
     pub fn open(&self) -> usize {
-        self.requests.len() + self.open.values().filter(|open| open.awaited != Awaited::ByRequest).count()
+        self.requests.len() + self.open.values().filter(|open| open.awaited != AnswerAwaitedBy::ByRequest).count()
     }
 
     /// Whether another request can come: while as many writes are under way as there are tags none can. Requests with a completion have
@@ -288,7 +288,7 @@ impl BarTarget {
 
     /// When an access has last got on; `None`: nobody waits for it.
     pub fn advances(&self, tag: u16) -> Option<u64> {
-        self.open.get(&tag).filter(|open| open.awaited != Awaited::GivenUp).map(|open| open.advances)
+        self.open.get(&tag).filter(|open| open.awaited != AnswerAwaitedBy::GivenUp).map(|open| open.advances)
     }
 
     /// A TLP of memory has come to a port; its number.
@@ -313,7 +313,7 @@ impl BarTarget {
             _ => (AccessKind::Read, 0),
         };
         let (address, bytes) = extent(tlp);
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<BarBlock> = Vec::new();
         for place in access::blocks(address, bytes) {
             blocks.push(self.converted(tlp, access, place, is_viral));
             if !tlp.is_non_posted() {
@@ -333,9 +333,9 @@ impl BarTarget {
     }
 
     /// A block of a request: window, rights and legality, in this order (`bridge` §2), and its accesses.
-    fn converted(&self, tlp: &Tlp, access: AccessKind, place: Range<u64>, is_viral: bool) -> Block {
+    fn converted(&self, tlp: &Tlp, access: AccessKind, place: Range<u64>, is_viral: bool) -> BarBlock {
         let bytes = (place.end - place.start) as usize;
-        let mut block = Block {
+        let mut block = BarBlock {
             place: place.clone(),
             address: 0,
             pieces: Vec::new(),
@@ -346,8 +346,8 @@ impl BarTarget {
         let windows = &self.config.windows;
         let route = match (windows.route(tlp.requester, place.start, access), action(tlp)) {
             (Ok(route), TlpAction::Accesses) if !is_viral => route,
-            (Ok(_), _) => return Block { status: Status::TargetAbort, ..block },
-            (Err(status), _) => return Block { status, ..block },
+            (Ok(_), _) => return BarBlock { status: Status::TargetAbort, ..block },
+            (Err(status), _) => return BarBlock { status, ..block },
         };
         let (target, reach, vchan) = (route.port as u16, self.config.reach, tlp.tc & 3);
         block.address = route.address;
@@ -372,7 +372,7 @@ impl BarTarget {
             }
             _ => Vec::new(),
         };
-        block.pieces = accesses.into_iter().map(|access| Piece { access, is_sent: false, is_done: false }).collect();
+        block.pieces = accesses.into_iter().map(|access| BarPiece { access, is_sent: false, is_done: false }).collect();
         block
     }
 
@@ -435,9 +435,9 @@ impl BarTarget {
         out: &mut BarOutput,
     ) {
         let Some(of) = self.requests.get_mut(&request).and_then(|of| of.blocks.get_mut(block)) else { return };
-        let Some(Piece { access, is_sent: false, is_done: false }) = of.pieces.get(piece) else { return };
+        let Some(BarPiece { access, is_sent: false, is_done: false }) = of.pieces.get(piece) else { return };
         let lines = lines_of(access);
-        let is_given_up = |tag: &u16| self.open.get(tag).is_some_and(|open| open.awaited == Awaited::GivenUp);
+        let is_given_up = |tag: &u16| self.open.get(tag).is_some_and(|open| open.awaited == AnswerAwaitedBy::GivenUp);
         let is_dead = lines.iter().any(|line| self.busy.get(line).is_some_and(is_given_up))
             || self.free.is_empty() && self.open.keys().all(is_given_up);
         if is_dead {
@@ -455,7 +455,10 @@ impl BarTarget {
         self.advances += 1;
         let advances = self.advances;
         self.busy.extend(lines.into_iter().map(|line| (line, tag)));
-        self.open.insert(tag, OpenAccess { request, block, piece, access, advances, awaited: Awaited::ByRequest });
+        self.open.insert(
+            tag,
+            OpenBarAccess { request, block, piece, access, advances, awaited: AnswerAwaitedBy::ByRequest },
+        );
         self.counts.accesses += 1;
         out.steps.push(BarStep::Advanced { tag, advances });
         out.steps.push(BarStep::Send(tag));
@@ -465,7 +468,7 @@ impl BarTarget {
     pub fn sent(&mut self, tag: u16, out: &mut BarOutput) {
         self.advances += 1;
         let advances = self.advances;
-        if let Some(open) = self.open.get_mut(&tag).filter(|open| open.awaited != Awaited::GivenUp) {
+        if let Some(open) = self.open.get_mut(&tag).filter(|open| open.awaited != AnswerAwaitedBy::GivenUp) {
             open.advances = advances;
             out.steps.push(BarStep::Advanced { tag, advances });
         }
@@ -482,8 +485,8 @@ impl BarTarget {
             self.busy.remove(&line);
         }
         self.free.push_back(tag);
-        if open.awaited != Awaited::ByRequest {
-            self.counts.late += u64::from(open.awaited == Awaited::GivenUp);
+        if open.awaited != AnswerAwaitedBy::ByRequest {
+            self.counts.late += u64::from(open.awaited == AnswerAwaitedBy::GivenUp);
             return self.pump(out);
         }
         let asks = open.access.operation != BlockOperation::Write;
@@ -500,11 +503,12 @@ impl BarTarget {
 
     /// An access has not got on since it had done so for this time: it ends as with status 8.
     pub fn time_out(&mut self, tag: u16, advances: u64, out: &mut BarOutput) {
-        let is_meant = |open: &&mut OpenAccess| open.awaited != Awaited::GivenUp && open.advances == advances;
+        let is_meant =
+            |open: &&mut OpenBarAccess| open.awaited != AnswerAwaitedBy::GivenUp && open.advances == advances;
         let Some(open) = self.open.get_mut(&tag).filter(is_meant) else { return };
-        let awaited = std::mem::replace(&mut open.awaited, Awaited::GivenUp);
+        let awaited = std::mem::replace(&mut open.awaited, AnswerAwaitedBy::GivenUp);
         self.counts.timeouts += 1;
-        if awaited == Awaited::ByNobody {
+        if awaited == AnswerAwaitedBy::ByNobody {
             return self.pump(out);
         }
         let open = open.clone();
@@ -525,7 +529,7 @@ impl BarTarget {
         self.counts.late = late;
     }
 
-    fn ended(&mut self, open: &OpenAccess, status: Status, read: &[CacheLine], out: &mut BarOutput) {
+    fn ended(&mut self, open: &OpenBarAccess, status: Status, read: &[CacheLine], out: &mut BarOutput) {
         let of = self.requests.get_mut(&open.request).and_then(|of| of.blocks.get_mut(open.block));
         if let Some(block) = of {
             block.pieces[open.piece].is_done = true;
@@ -570,7 +574,7 @@ impl BarTarget {
             return;
         }
         let (port, mut is_over) = (of.port, false);
-        while !is_over && of.blocks.get(of.completed).is_some_and(Block::is_over) {
+        while !is_over && of.blocks.get(of.completed).is_some_and(BarBlock::is_over) {
             let block = &of.blocks[of.completed];
             of.completed += 1;
             let is_good = block.status == Status::OKAY;
@@ -585,8 +589,8 @@ impl BarTarget {
         }
         if is_over {
             // What is under way still is for nobody.
-            let own = |open: &&mut OpenAccess| open.request == request && open.awaited == Awaited::ByRequest;
-            self.open.values_mut().filter(own).for_each(|open| open.awaited = Awaited::ByNobody);
+            let own = |open: &&mut OpenBarAccess| open.request == request && open.awaited == AnswerAwaitedBy::ByRequest;
+            self.open.values_mut().filter(own).for_each(|open| open.awaited = AnswerAwaitedBy::ByNobody);
             self.remove(request);
         }
     }
@@ -603,7 +607,7 @@ impl BarTarget {
 }
 
 /// The bytes of a block in completions: cut at the largest payload, and where poison begins or ends.
-fn parts(block: &Block, payload_bytes: u64) -> Vec<Range<u64>> {
+fn parts(block: &BarBlock, payload_bytes: u64) -> Vec<Range<u64>> {
     let mut parts: Vec<Range<u64>> = Vec::new();
     let mut at = block.place.start;
     while at < block.place.end {
@@ -621,7 +625,7 @@ fn parts(block: &Block, payload_bytes: u64) -> Vec<Range<u64>> {
 }
 
 /// The completion of a part of a request.
-fn completion(tlp: &Tlp, block: &Block, part: &Range<u64>) -> Tlp {
+fn completion(tlp: &Tlp, block: &BarBlock, part: &Range<u64>) -> Tlp {
     let (from, bytes) = extent(tlp);
     let (first, count) = match tlp.kind {
         TlpKind::MemRead { dw, enables, .. } => enables.bounds(dw),

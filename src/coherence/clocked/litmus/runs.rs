@@ -101,7 +101,7 @@ struct BatchRun {
 }
 
 #[derive(Debug)]
-struct State {
+struct RunsState {
     rng: Rng,
     runs: u64,
     cores: usize,
@@ -124,7 +124,7 @@ struct State {
 #[derive(Debug, Clone)]
 pub struct LitmusRuns {
     program: Arc<ThreadProgram>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<RunsState>>,
 }
 
 /// What a core does in the current phase of one run.
@@ -140,7 +140,7 @@ pub(super) struct BegunRun {
 
 /// The data of the current phase for one core.
 #[derive(Debug)]
-pub(super) struct Begun {
+pub(super) struct CoreBatch {
     pub parts: u64,
     pub part: RunPart,
     pub starts_at: u64,
@@ -151,7 +151,7 @@ pub(super) struct Begun {
 impl LitmusRuns {
     /// Prepares a number of runs of a program, with the given random seed.
     pub fn new(program: ThreadProgram, runs: u64, seed: u64) -> Self {
-        let state = State {
+        let state = RunsState {
             rng: Rng::for_name(seed, "litmus"),
             runs,
             cores: 0,
@@ -167,7 +167,7 @@ impl LitmusRuns {
         Self { program: Arc::new(program), state: Arc::new(Mutex::new(state)) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RunsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -203,7 +203,7 @@ impl LitmusRuns {
     }
 
     /// The current phase, if it has started since the core saw phase number `parts`.
-    pub(super) fn begun(&self, core: usize, parts: u64) -> Option<Begun> {
+    pub(super) fn begun(&self, core: usize, parts: u64) -> Option<CoreBatch> {
         let state = self.state();
         if state.parts == parts {
             return None;
@@ -216,7 +216,7 @@ impl LitmusRuns {
             held: run.places.iter().map(held).collect(),
         });
         let batch = batch.collect();
-        Some(Begun { parts: state.parts, part: state.part, starts_at: state.starts_at, batch })
+        Some(CoreBatch { parts: state.parts, part: state.part, starts_at: state.starts_at, batch })
     }
 
     /// Notes that a thread of a run of the batch has ended with these loaded values.
@@ -228,7 +228,7 @@ impl LitmusRuns {
     /// that nobody asked for.
     pub(super) fn read(&self, run: usize, bytes: &[u8]) {
         let mut state = self.state();
-        let State { batch, held, .. } = &mut *state;
+        let RunsState { batch, held, .. } = &mut *state;
         let before = |place| held.get(place).copied().unwrap_or(0);
         let BatchRun { places, loaded, .. } = &batch[run];
         let values = places.iter().zip(bytes).zip(&self.program.initial);
@@ -257,7 +257,7 @@ pub(super) fn next_look(cycle: u64) -> u64 {
     (cycle / RASTER_CYCLES + 1) * RASTER_CYCLES
 }
 
-impl State {
+impl RunsState {
     /// Starts the next phase.
     fn next(&mut self, cycle: u64, program: &ThreadProgram) {
         self.part = match self.part {

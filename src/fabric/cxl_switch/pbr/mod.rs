@@ -23,6 +23,7 @@
 //! | [`management`] | requests of management that are not passed on |
 //! | [`paths`] | routes between switches |
 //! | [`route`] | the output of a message and its translation, without time |
+//! | [`viral`] | viral of the hierarchies of hosts, without time |
 //!
 //! A walk through one read: an M2S Req of host 1 comes out of the link end at `usp[1]`. The HDM decoders of the host select a
 //! vPPB, whose binding has a PID, the DPID; the SPID is the PID of `usp[1]`. The DRT entry of the DPID gives the output. At
@@ -42,6 +43,7 @@ pub mod pid;
 pub mod rgt;
 pub mod route;
 pub mod segments;
+pub mod viral;
 
 pub use cache_id_update::{CacheIdEdge, CacheIdUpdate, CacheIdUpdateError};
 pub use drt::{Drt, DrtEntry, DrtError};
@@ -55,3 +57,4 @@ pub use route::{
     PbrChange, PbrClaim, PbrDevicePort, PbrHostPort, PbrOwner, PbrPort, PbrRoutes, PbrSharedPort, PbrSwitch,
 };
 pub use segments::{AccessVector, SegmentError, SegmentTable};
+pub use viral::PbrViral;

@@ -98,7 +98,7 @@ pub enum SegmentError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Segment {
+struct SegmentTarget {
     granularity: u64,
     /// Place of the first DPID in the IDT, and how many there are.
     first: usize,
@@ -113,7 +113,7 @@ pub struct SegmentTable {
     segment: u64,
     depth: usize,
     /// Valid entries by number.
-    entries: OrderedMap<usize, Segment>,
+    entries: OrderedMap<usize, SegmentTarget>,
     idt: Vec<PbrPid>,
 }
 
@@ -140,7 +140,7 @@ impl SegmentTable {
     /// A table whose one entry is that of all addresses: whoever numbers the lines of a device from 0 has no other.
     pub fn of_all(dpid: PbrPid) -> SegmentTable {
         let segment = SEGMENT_BYTES << MOST_SEGMENT_CODE;
-        let entries = OrderedMap::from([(0, Segment { granularity: GRANULARITIES[0], first: 0, ways: 1 })]);
+        let entries = OrderedMap::from([(0, SegmentTarget { granularity: GRANULARITIES[0], first: 0, ways: 1 })]);
         SegmentTable { base: 0, limit: ADDRESS_END, segment, depth: 1, entries, idt: vec![dpid] }
     }
 
@@ -168,7 +168,7 @@ impl SegmentTable {
         if let Some(pid) = dpids.iter().find(|pid| !access.has(**pid)) {
             return Err(SegmentError::Access { found: pid.number() });
         }
-        self.entries.insert(entry, Segment { granularity, first: self.idt.len(), ways });
+        self.entries.insert(entry, SegmentTarget { granularity, first: self.idt.len(), ways });
         self.idt.extend(dpids);
         Ok(())
     }
@@ -182,7 +182,7 @@ impl SegmentTable {
 
     /// The DPID of an address; `None`: the next decoder is asked.
     pub fn dpid(&self, address: u64) -> Option<PbrPid> {
-        let Segment { granularity, first, ways } = self.entries.get(&self.index(address)?)?;
+        let SegmentTarget { granularity, first, ways } = self.entries.get(&self.index(address)?)?;
         let way = (address / granularity) & (*ways as u64 - 1);
         self.idt.get(first + way as usize).copied()
     }

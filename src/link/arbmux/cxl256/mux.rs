@@ -4,7 +4,7 @@ use super::almp::{self, AlmpContent};
 use super::l0p::{L0pSide, LinkWidth, WidthMove, WidthRefused};
 use super::state::Vlsm256Move;
 use super::vlsm::Vlsm;
-use crate::arbmux::share::Share;
+use crate::arbmux::share::WireShare;
 use crate::arbmux::state::{ArbMuxInstance, Ask, State, resolve_phy};
 use crate::cxl256::client::{Client, FlitPart, Urgent};
 use crate::event::{LinkEvent, Severity};
@@ -78,7 +78,7 @@ pub struct ArbMux<I, C> {
     config: ArbMuxConfig,
     vlsms: [Vlsm; 2],
     l0p: L0pSide,
-    share: Share,
+    share: WireShare,
     /// The physical layer is in L0.
     up: bool,
     received: u64,
@@ -98,7 +98,7 @@ impl<I: Client<Flit = Cxl256Flit>, C: Client<Flit = Cxl256Flit>> ArbMux<I, C> {
             config,
             vlsms: [Vlsm::new(&config), Vlsm::new(&config)],
             l0p: L0pSide::new(config.dir, config.width, config.narrowest),
-            share: Share::new(config.arbiter, config.weights),
+            share: WireShare::new(config.arbiter, config.weights),
             up: true,
             received: 0,
             events: Vec::new(),
@@ -117,7 +117,7 @@ impl<I: Client<Flit = Cxl256Flit>, C: Client<Flit = Cxl256Flit>> ArbMux<I, C> {
 
     /// Programs the weights of CXL.io and CXL.cachemem, 0 to 65535; a client of weight 0 may starve.
     pub fn set_weights(&mut self, weights: [u16; 2]) {
-        self.share = Share::new(self.config.arbiter, weights);
+        self.share = WireShare::new(self.config.arbiter, weights);
     }
 
     /// Asks the peer for a width of the link, see [`L0pSide::ask`].

@@ -27,7 +27,7 @@ struct Handshake {
 
 /// What a vLSM does next of its own accord.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum VlsmStep {
     /// Leaves L1 or L2.
     Wake,
     /// Sends Request{Active}.
@@ -160,54 +160,54 @@ impl Vlsm {
 
     // ---- transmitter ---------------------------------------------------------------------------------------------
 
-    fn step(&self, now: u64, quiet: bool) -> Option<Step> {
+    fn step(&self, now: u64, quiet: bool) -> Option<VlsmStep> {
         let wakes = self.ask == Some(Ask::Active);
-        let open = (!self.handshake.requested).then_some(Step::Open);
+        let open = (!self.handshake.requested).then_some(VlsmStep::Open);
         match self.state {
             State::Active => self.step_in_active(now, quiet),
             State::PmNak | State::Retrain => open,
             // The downstream port begins.
             State::Reset if wakes && !(self.first_due && self.dir == Dir::Up) => open,
-            State::L1(_) | State::L2 if wakes => Some(Step::Wake),
+            State::L1(_) | State::L2 if wakes => Some(VlsmStep::Wake),
             State::Reset | State::L1(_) | State::L2 => None,
         }
     }
 
-    fn step_in_active(&self, now: u64, quiet: bool) -> Option<Step> {
+    fn step_in_active(&self, now: u64, quiet: bool) -> Option<VlsmStep> {
         if let Some((_, give_up_at)) = self.pm_asked {
-            return (now >= give_up_at && !self.handshake.requested).then_some(Step::GiveUp);
+            return (now >= give_up_at && !self.handshake.requested).then_some(VlsmStep::GiveUp);
         }
         if let Some((asked, refuse_at)) = self.pm_offered {
             let granted = self.ask.and_then(|allowed| asked.granted(allowed)).filter(|_| quiet);
-            let refused = refuse_at.is_some_and(|at| now >= at).then_some(Step::Refuse);
-            return granted.map(|state| Step::Grant(state.into())).or(refused);
+            let refused = refuse_at.is_some_and(|at| now >= at).then_some(VlsmStep::Refuse);
+            return granted.map(|state| VlsmStep::Grant(state.into())).or(refused);
         }
         let wish = self.ask.filter(|_| self.dir == Dir::Up && quiet && !self.awaits_active());
-        wish.map(Step::AskPower)
+        wish.map(VlsmStep::AskPower)
     }
 
     /// Acts on what the client asks; `quiet`: the client has nothing to send.
     pub fn advance(&mut self, now: u64, quiet: bool) {
         match self.step(now, quiet) {
             None => (),
-            Some(Step::Open) => self.open(),
-            Some(Step::Wake) => {
+            Some(VlsmStep::Open) => self.open(),
+            Some(VlsmStep::Wake) => {
                 self.wake();
                 self.open();
             }
-            Some(Step::AskPower(ask)) => {
+            Some(VlsmStep::AskPower(ask)) => {
                 self.pm_asked = Some((ask, now.saturating_add(self.pm_patience_flits)));
                 self.outbox.push_back(Says::Request(ask));
             }
-            Some(Step::GiveUp) => {
+            Some(VlsmStep::GiveUp) => {
                 self.forget_power_wish();
                 self.open();
             }
-            Some(Step::Grant(state)) => {
+            Some(VlsmStep::Grant(state)) => {
                 self.outbox.push_back(Says::Status(state));
                 self.enter_power_state(state);
             }
-            Some(Step::Refuse) => {
+            Some(VlsmStep::Refuse) => {
                 (self.pm_offered, self.pm_refused) = (None, true);
                 self.outbox.push_back(Says::Status(State::PmNak));
             }

@@ -4,7 +4,7 @@ use super::almp;
 use super::client::Client;
 use super::table::Vlsm68Move;
 use super::vlsm::{PhysicalLinkEntry, Vlsm, VlsmFinding};
-use crate::arbmux::share::Share;
+use crate::arbmux::share::WireShare;
 use crate::arbmux::state::{ArbMuxInstance, Ask, State, resolve_phy};
 use crate::cxl68::{LinkEvent, Severity};
 use crate::line_time::{LineTimeParts, Use};
@@ -72,7 +72,7 @@ pub struct ArbMux<I, C> {
     pub cachemem: C,
     config: ArbMuxConfig,
     vlsms: [Vlsm; 2],
-    share: Share,
+    share: WireShare,
     /// The physical layer is in L0.
     up: bool,
     /// The downstream port has yet to send the first ALMP after the first training.
@@ -97,7 +97,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
             cachemem,
             config,
             vlsms: [vlsm(), vlsm()],
-            share: Share::new(config.arbiter, [1, 1]),
+            share: WireShare::new(config.arbiter, [1, 1]),
             up: false,
             first_due: true,
             told_down: [false; 2],
@@ -122,7 +122,7 @@ impl<I: Client, C: Client> ArbMux<I, C> {
     /// Programs the weights of CXL.io and CXL.cachemem. A weight of 0 for an enabled protocol is reported: the client may
     /// starve.
     pub fn set_weights(&mut self, weights: [u16; 2]) {
-        self.share = Share::new(self.config.arbiter, weights);
+        self.share = WireShare::new(self.config.arbiter, weights);
         for instance in ArbMuxInstance::ALL {
             if weights[instance.index()] == 0 && self.is_enabled(instance) {
                 let text = format!("{instance:?} has weight 0 and gets only flits that the other client leaves");

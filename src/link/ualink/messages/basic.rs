@@ -38,7 +38,7 @@ pub struct Identity {
 
 /// A request without answer yet.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct UnansweredBasicRequest {
     /// Sent at this flit time; `None`: it waits to be sent.
     at: Option<u64>,
 }
@@ -58,7 +58,7 @@ pub(super) struct Basic {
     port: Option<u16>,
     peer_type: DeviceType,
     deadlines: Deadlines,
-    asked: [Option<Asked>; 3],
+    asked: [Option<UnansweredBasicRequest>; 3],
     /// Questions that were asked again: their first answers may still come.
     again: [u16; 3],
     /// Rates to announce, the first one is the next.
@@ -106,17 +106,17 @@ impl Basic {
         } else {
             return;
         };
-        if !is_answer && self.asked[kind].replace(Asked { at: Some(0) }).is_some() {
+        if !is_answer && self.asked[kind].replace(UnansweredBasicRequest { at: Some(0) }).is_some() {
             self.again[kind] = self.again[kind].saturating_add(1);
         }
     }
 
     pub fn ask_device_id(&mut self) {
-        self.asked[DEVICE].get_or_insert(Asked { at: None });
+        self.asked[DEVICE].get_or_insert(UnansweredBasicRequest { at: None });
     }
 
     pub fn ask_port_number(&mut self) {
-        self.asked[PORT].get_or_insert(Asked { at: None });
+        self.asked[PORT].get_or_insert(UnansweredBasicRequest { at: None });
     }
 
     pub fn peer(&self) -> &Identity {
@@ -133,7 +133,7 @@ impl Basic {
         let last = self.rates.back().copied().unwrap_or(self.rate);
         let steps = if last == MIN_RATE || rate == MIN_RATE { vec![rate] } else { vec![MIN_RATE, rate] };
         self.rates.extend(steps);
-        self.asked[RATE].get_or_insert(Asked { at: None });
+        self.asked[RATE].get_or_insert(UnansweredBasicRequest { at: None });
         Ok(())
     }
 
@@ -148,14 +148,14 @@ impl Basic {
         }
         let waits = |kind: usize| match kind {
             ANSWERS => !self.answers.is_empty(),
-            kind => matches!(self.asked[kind], Some(Asked { at: None })),
+            kind => matches!(self.asked[kind], Some(UnansweredBasicRequest { at: None })),
         };
         let kind = (0..TURNS).map(|k| (self.turn + k) % TURNS).find(|&kind| waits(kind))?;
         self.turn = (kind + 1) % TURNS;
         if kind == ANSWERS {
             return self.answers.pop_front();
         }
-        self.asked[kind] = Some(Asked { at: Some(now) });
+        self.asked[kind] = Some(UnansweredBasicRequest { at: Some(now) });
         Some(match kind {
             DEVICE => word(&DeviceId::default()),
             PORT => word(&PortNumber::default()),
@@ -195,7 +195,7 @@ impl Basic {
                 return;
             }
             self.rate = self.rates.pop_front().unwrap_or(self.rate);
-            self.asked[RATE] = (!self.rates.is_empty()).then_some(Asked { at: None });
+            self.asked[RATE] = (!self.rates.is_empty()).then_some(UnansweredBasicRequest { at: None });
             return;
         }
         if self.peer_type == DeviceType::Switch {
@@ -230,11 +230,11 @@ impl Basic {
 
     pub fn clock(&mut self, now: u64, repaired_at: Option<u64>, found: &mut Vec<DlMessageFinding>) {
         for (kind, asked) in self.asked.iter_mut().enumerate() {
-            if let Some(Asked { at: Some(at) }) = *asked
+            if let Some(UnansweredBasicRequest { at: Some(at) }) = *asked
                 && now > at + self.deadlines.answer_flits
             {
                 // It is asked again.
-                *asked = Some(Asked { at: None });
+                *asked = Some(UnansweredBasicRequest { at: None });
                 self.again[kind] += 1;
                 let text = "a DL message is not answered within 1 us";
                 found.push((lateness(at, repaired_at), broken("UAL-MSG-13", NAMES[kind], "an answer", text)));

@@ -20,7 +20,7 @@ const CHANNELS: usize = 8;
 
 /// How far a request of ours is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum ChannelRequestStage {
     /// It waits to be sent.
     Waiting,
     /// Sent at this flit time.
@@ -33,7 +33,7 @@ enum Asked {
 struct State {
     online: bool,
     /// Our request and the state that it asks for.
-    asked: Option<(Asked, bool)>,
+    asked: Option<(ChannelRequestStage, bool)>,
     /// The Ack that confirms waits to be sent: the peer still has the old state.
     confirms: bool,
     /// The peer's request that we have agreed to, and since when we wait for the confirmation.
@@ -86,7 +86,7 @@ impl Channels {
     }
 
     pub(super) fn ask(&mut self, channel: u8, online: bool) {
-        self.states[usize::from(channel) % CHANNELS].asked = Some((Asked::Waiting, online));
+        self.states[usize::from(channel) % CHANNELS].asked = Some((ChannelRequestStage::Waiting, online));
         self.settle();
     }
 
@@ -121,8 +121,8 @@ impl Channels {
                 Some(message(ChannelCommand::Ack, channel, self.states[channel].online))
             }
             channel => {
-                let (Asked::Waiting, online) = self.states[channel].asked? else { return None };
-                self.states[channel].asked = Some((Asked::Sent(now), online));
+                let (ChannelRequestStage::Waiting, online) = self.states[channel].asked? else { return None };
+                self.states[channel].asked = Some((ChannelRequestStage::Sent(now), online));
                 Some(message(ChannelCommand::Request, channel, online))
             }
         }
@@ -140,7 +140,9 @@ impl Channels {
         match read.command {
             ChannelCommand::Request => self.requested(channel, online, now, found),
             ChannelCommand::Ack => match (state.asked, state.agreed) {
-                (Some((Asked::Sent(_) | Asked::Pending(_), target)), _) if target == online => {
+                (Some((ChannelRequestStage::Sent(_) | ChannelRequestStage::Pending(_), target)), _)
+                    if target == online =>
+                {
                     (state.online, state.asked, state.confirms) = (online, None, true);
                 }
                 (_, Some((target, _))) if target == online => (state.online, state.agreed) = (online, None),
@@ -152,7 +154,8 @@ impl Channels {
                 }
             },
             ChannelCommand::Nack | ChannelCommand::Pending => {
-                let Some((Asked::Sent(_), target)) = state.asked.filter(|&(_, target)| target == online) else {
+                let Some((ChannelRequestStage::Sent(_), target)) = state.asked.filter(|&(_, target)| target == online)
+                else {
                     let text = "an answer is received without a request";
                     found.push((Severity::Protocol, broken("UAL-CHN-06", read.target, "a request before", text)));
                     return;
@@ -168,7 +171,7 @@ impl Channels {
                     found.push((Severity::Protocol, broken("UAL-CHN-05", read.command.0, "Ack or Pending", text)));
                 }
                 let pends = read.command == ChannelCommand::Pending && target;
-                state.asked = pends.then_some((Asked::Pending(now), target));
+                state.asked = pends.then_some((ChannelRequestStage::Pending(now), target));
             }
             _ => {
                 let text = "the command of a channel negotiation is reserved; it is ignored";
@@ -187,7 +190,7 @@ impl Channels {
             answer(&mut self.answers, message(ChannelCommand::Pending, channel, online));
             return;
         }
-        if let Some((Asked::Pending(_), _)) = state.asked {
+        if let Some((ChannelRequestStage::Pending(_), _)) = state.asked {
             // The decision that we waited for: the peer asks by itself.
             state.asked = None;
         }
@@ -200,7 +203,7 @@ impl Channels {
         let read = DlChannel::from_bits(bits.into());
         let state = &mut self.states[usize::from(read.target & 7)];
         match read.command {
-            ChannelCommand::Request => state.asked = Some((Asked::Sent(0), read.target >> 3 & 1 == 1)),
+            ChannelCommand::Request => state.asked = Some((ChannelRequestStage::Sent(0), read.target >> 3 & 1 == 1)),
             ChannelCommand::Ack => state.confirms = false,
             // It decides later, or never.
             _ => state.agreed = None,
@@ -214,12 +217,12 @@ impl Channels {
         }
         for (channel, state) in self.states.iter_mut().enumerate() {
             match state.asked {
-                Some((Asked::Sent(at), target)) if now > at + self.deadlines.answer_flits => {
-                    state.asked = Some((Asked::Waiting, target));
+                Some((ChannelRequestStage::Sent(at), target)) if now > at + self.deadlines.answer_flits => {
+                    state.asked = Some((ChannelRequestStage::Waiting, target));
                     let text = "a channel request is not answered within 1 us";
                     found.push((lateness(at, repaired_at), broken("UAL-MSG-13", channel, "an answer", text)));
                 }
-                Some((Asked::Pending(at), _)) if now > at + self.deadlines.long_flits => {
+                Some((ChannelRequestStage::Pending(at), _)) if now > at + self.deadlines.long_flits => {
                     state.asked = None;
                     let text = "a pending channel request is not decided within 10 ms";
                     found.push((Severity::Protocol, broken("UAL-CHN-05", channel, "a request", text)));
@@ -231,7 +234,7 @@ impl Channels {
             {
                 state.agreed = None;
                 if state.online != target {
-                    state.asked = Some((Asked::Waiting, target));
+                    state.asked = Some((ChannelRequestStage::Waiting, target));
                 }
             }
         }

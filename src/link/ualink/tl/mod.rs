@@ -44,6 +44,7 @@ pub mod monitor;
 pub mod port;
 mod receive;
 mod send;
+pub mod stall;
 #[cfg(test)]
 mod tests;
 pub mod transfer;

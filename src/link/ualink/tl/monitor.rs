@@ -17,7 +17,7 @@ use scalepool_protocols::wire::{At, Violation};
 
 /// One side as a sender.
 #[derive(Debug, Clone, Default)]
-struct Side {
+struct TlSender {
     /// Credits that it may spend.
     credits: UalCreditPool,
     /// It has sent message 0x01.
@@ -35,7 +35,7 @@ struct Side {
 #[derive(Debug, Clone)]
 pub struct Books {
     codec: UalConfig,
-    sides: [Side; 2],
+    sides: [TlSender; 2],
 }
 
 const PEER: usize = 0;

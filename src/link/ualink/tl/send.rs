@@ -38,30 +38,30 @@ struct Fill {
 
 /// What a transaction takes of a Control half.
 #[derive(Debug, Clone, Copy, Default)]
-struct Shape {
+struct TransactionShape {
     /// Sectors of its field.
     sectors: usize,
     /// Data or byte enables follow.
     brings_data: bool,
 }
 
-impl Shape {
-    fn of(transfer: &Transfer) -> Shape {
+impl TransactionShape {
+    fn of(transfer: &Transfer) -> TransactionShape {
         let brings_data = !transfer.data.is_empty() || transfer.enables.is_some();
-        Shape { sectors: transfer.field.sectors(), brings_data }
+        TransactionShape { sectors: transfer.field.sectors(), brings_data }
     }
 }
 
 /// The transactions of each class that are ready, as far as a Control half could take them.
 #[derive(Debug, Clone, Copy)]
 struct Shapes {
-    of: [[Shape; MOST_CAUGHT]; 2],
+    of: [[TransactionShape; MOST_CAUGHT]; 2],
     /// Those of each class that the peer's catch buffer takes.
     caught: [usize; 2],
 }
 
 impl Fill {
-    fn with(self, Shape { sectors, brings_data }: Shape) -> Fill {
+    fn with(self, TransactionShape { sectors, brings_data }: TransactionShape) -> Fill {
         Fill {
             count: self.count + 1,
             // Fields have 1, 2 or 4 sectors.
@@ -292,9 +292,9 @@ impl Tl {
 
     /// What those that are ready take. Several ways to fill a Control half are tried, so each is looked at once.
     fn shapes(&self) -> Shapes {
-        let mut of = [[Shape::default(); MOST_CAUGHT]; 2];
+        let mut of = [[TransactionShape::default(); MOST_CAUGHT]; 2];
         for (shapes, ready) in of.iter_mut().zip(&self.ready) {
-            shapes.iter_mut().zip(ready).for_each(|(shape, transfer)| *shape = Shape::of(transfer));
+            shapes.iter_mut().zip(ready).for_each(|(shape, transfer)| *shape = TransactionShape::of(transfer));
         }
         let room = |n: usize| usize::from(CATCH[n].saturating_sub(self.catch[PEER][n]));
         Shapes { of, caught: std::array::from_fn(|n| self.ready[n].len().min(room(n))) }

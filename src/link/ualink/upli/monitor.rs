@@ -25,7 +25,7 @@ pub(super) fn broken(rule: &'static str, found: impl ToString, expected: impl To
 
 /// A request whose last response beat is still to come.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct MonitoredRequest {
     /// Beats of a read, 0 of a write.
     beats: usize,
     seen: u8,
@@ -45,9 +45,9 @@ struct Burst {
 
 /// What one port looks like.
 #[derive(Debug, Clone, Default)]
-struct Port {
+struct PortView {
     /// By source and tag.
-    open: OrderedMap<(u16, u16), Open>,
+    open: OrderedMap<(u16, u16), MonitoredRequest>,
     data: Option<Burst>,
     read: Option<Burst>,
     isolated: bool,
@@ -59,7 +59,7 @@ pub struct Monitor {
     config: UpliConfig,
     cycle: u64,
     credits: [UpliCreditPool; 4],
-    ports: [Port; MAX_PORTS],
+    ports: [PortView; MAX_PORTS],
     /// Port of each destination's regions.
     regions: OrderedMap<(u16, u64), u8>,
     found: Vec<Violation>,
@@ -209,7 +209,7 @@ impl Monitor {
             let (found, expected) = (format!("port {}", word.port), format!("port {own}"));
             self.broken("UAL-UPL-07", found, expected, "requests to one block of 256 bytes use two ports");
         }
-        let open = Open { beats: convert::read_beats(word), seen: 0, sent_at: self.cycle };
+        let open = MonitoredRequest { beats: convert::read_beats(word), seen: 0, sent_at: self.cycle };
         if self.ports[p].open.insert((word.src, word.tag), open).is_some() {
             self.broken(
                 "UAL-UPL-09",
@@ -387,7 +387,7 @@ impl Monitor {
     /// A request that waits too long: for want of credits, which only the originator can give, or of an answer.
     fn watchdog(&mut self) {
         for p in 0..usize::from(self.config.ports) {
-            let late = |open: &&Open| self.cycle - open.sent_at >= self.config.watchdog_cycles;
+            let late = |open: &&MonitoredRequest| self.cycle - open.sent_at >= self.config.watchdog_cycles;
             let Some(open) = self.ports[p].open.values().find(late) else { continue };
             let channel = if open.beats > 0 { UpliChannel::RdRsp } else { UpliChannel::WrRsp };
             let left = |t: usize| self.credits[channel.index()].left(p as u8, t + 1 == TARGETS, t as u8);

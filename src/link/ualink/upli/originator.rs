@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 /// A request that waits for its last beat.
 #[derive(Debug, Clone)]
-struct Open {
+struct UnansweredUpliRequest {
     word: UpliReq,
     /// Beats of a read, 0 of a write.
     beats: usize,
@@ -50,7 +50,7 @@ pub struct Originator {
     rd_bank: UpliCreditReturns,
     wr_bank: UpliCreditReturns,
     /// By source and tag: behind a link, requests of several accelerators share a port.
-    open: [OrderedMap<(u16, u16), Open>; MAX_PORTS],
+    open: [OrderedMap<(u16, u16), UnansweredUpliRequest>; MAX_PORTS],
     isolated: [bool; MAX_PORTS],
     answers: VecDeque<(u8, Transfer, Option<Holds>)>,
     events: Vec<Violation>,
@@ -206,7 +206,7 @@ impl Originator {
         self.req_credits.spend(word.port, word.pool, word.vc, 1);
         self.data_credits.spend(word.port, word.pool, word.vc, beats.len() as u16);
         let read = convert::read_beats(&word);
-        let open = Open { word, beats: read, seen: 0, sent_at: self.cycle, gathered: Vec::new() };
+        let open = UnansweredUpliRequest { word, beats: read, seen: 0, sent_at: self.cycle, gathered: Vec::new() };
         self.open[p].insert((word.src, word.tag), open);
         out.request = wires;
         let mut beats = VecDeque::from(beats);
@@ -227,7 +227,7 @@ impl Originator {
         if wires.rd.word.valid {
             self.read_response(&wires.rd);
         }
-        let late = |open: &Open| self.cycle - open.sent_at >= self.config.watchdog_cycles;
+        let late = |open: &UnansweredUpliRequest| self.cycle - open.sent_at >= self.config.watchdog_cycles;
         for port in 0..self.config.ports {
             if let Some(open) = self.open[usize::from(port)].values().find(|open| late(open)) {
                 let found = format!("tag {} without its answer", open.word.tag);

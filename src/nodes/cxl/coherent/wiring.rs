@@ -1,10 +1,9 @@
 //! Channels between a node, or the place of one that stands outside, and the port of its link: one for each class of messages and
 //! direction.
 
-use crate::cxl::outside::OutsideChannels;
 use scalepool_coherence::clocked::linked::{NodeLink, Numbered};
 use scalepool_coherence::message::{Class, Dir, ORDER};
-use scalepool_kernel::{Binder, BuildError, InEnd, OutEnd, PartitionBuilder};
+use scalepool_kernel::{Binder, BuildError, In, InEnd, Out, OutEnd, PartitionBuilder};
 use scalepool_link::classes::{ClassChannels, DamageChannel};
 use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::PeerRoute;
@@ -20,6 +19,14 @@ pub struct NodeEnds {
     tells: Option<OutEnd<LinkStatus>>,
     hears: Option<InEnd<LinkStatus>>,
     damage: Option<InEnd<u64>>,
+}
+
+/// The node's side, attached to a module.
+pub struct ClassEnds {
+    /// Messages that arrive.
+    pub rx: Vec<(Class, In<Message>)>,
+    /// Messages that it sends, each with its number.
+    pub tx: Vec<(Class, Out<Numbered>)>,
 }
 
 /// The port's side.
@@ -115,9 +122,9 @@ impl NodeEnds {
 }
 
 impl NodeEnds {
-    /// Attaches them to the place of a component that stands outside.
-    pub fn attach_outside(self, bind: &mut Binder) -> OutsideChannels {
-        OutsideChannels {
+    /// Attaches them to a module that takes and sends the messages of each class by itself.
+    pub fn attach_classes(self, bind: &mut Binder) -> ClassEnds {
+        ClassEnds {
             rx: self.rx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             tx: self.tx.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
         }

@@ -33,7 +33,7 @@ use scalepool_protocols::cxl::message::{Message, MessageForm};
 use scalepool_protocols::wire::{At, Violation};
 use scalepool_trace::wait::WAIT_OVER;
 use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming, Wait};
-use server::Server;
+use server::{DeviceServer, ReachedMemory};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use telemetry::{Telemetry, TelemetryConfig};
@@ -116,14 +116,23 @@ pub struct DramFigures {
     pub last_data_fs: u64,
 }
 
+/// The request that stands in front at a port.
+#[derive(Debug, Clone, Copy)]
+struct MemoryFrontRequest {
+    /// What it reaches.
+    target: Option<ReachedMemory>,
+    /// What it asks of the memory.
+    asks: MemoryRequest,
+}
+
 /// A port of the device.
 struct MemoryPort {
     link: u32,
     rx: In<Message>,
     tx: Out<Message>,
-    /// What the request that stands in front asks of the memory. Looked up once for each: 130 instructions a flit of
-    /// `cxl68-expander` less than each time it is asked for.
-    front: Option<MemoryRequest>,
+    /// The request that stands in front. Looked up once for each: 130 instructions a flit of `cxl68-expander` less than each time
+    /// it is asked for.
+    front: Option<MemoryFrontRequest>,
     /// Places of answers whose time has come.
     ready: VecDeque<usize>,
     /// The first answer is ready and has no room, as the trace says.
@@ -148,7 +157,7 @@ impl MemoryPort {
 
 /// The device.
 pub struct MemoryDevice {
-    server: Server,
+    server: DeviceServer,
     /// How traces spell messages.
     form: MessageForm,
     memory: Box<dyn MemoryBackend<UnderWay>>,
@@ -209,7 +218,7 @@ impl MemoryDevice {
             is_waiting: false,
             requests: 0,
         };
-        let server = Server::new(logical, (logical_bytes, is_apart), routes, dropped);
+        let server = DeviceServer::new(logical, (logical_bytes, is_apart), routes, dropped);
         let most = timing.in_flight;
         let memory = timing.build::<UnderWay>();
         let drams = memory.drams();
@@ -245,7 +254,10 @@ impl MemoryDevice {
     fn look(&mut self, port: usize, cx: &Cx) -> bool {
         let MemoryPort { rx, front, .. } = &mut self.ports[port];
         if front.is_none() {
-            *front = rx.peek(cx).map(|request| self.server.request(port, request));
+            *front = rx.peek(cx).map(|request| {
+                let target = self.server.target(port, request);
+                MemoryFrontRequest { target, asks: self.server.request(target) }
+            });
         }
         front.is_some()
     }
@@ -263,36 +275,46 @@ impl MemoryDevice {
     /// The first cycle from which the memory takes a request that stands in front at a port.
     fn takes_at(&self, cycle: u64) -> u64 {
         let mut first = NEVER;
-        for request in self.ports.iter().filter_map(|port| port.front.as_ref()) {
+        for front in self.ports.iter().filter_map(|port| port.front.as_ref()) {
             if self.is_full() {
                 break;
             }
-            first = first.min(self.memory.room_at(cycle, request).unwrap_or(NEVER));
+            first = first.min(self.memory.room_at(cycle, &front.asks).unwrap_or(NEVER));
         }
         first
     }
 
     /// The port whose request the memory takes in this cycle, with the request.
-    fn grant(&mut self, cycle: u64) -> Option<(usize, MemoryRequest)> {
+    fn grant(&mut self, cycle: u64) -> Option<(usize, MemoryFrontRequest)> {
         if self.is_full() {
             return None;
         }
+        // Of one port there is nothing to choose.
+        if let [port] = &self.ports[..] {
+            return port.front.filter(|front| self.memory.has_room(cycle, &front.asks)).map(|front| (0, front));
+        }
         let mut asking = Requests::NONE;
         for (n, port) in self.ports.iter().enumerate() {
-            if port.front.is_some_and(|request| self.memory.has_room(cycle, &request)) {
+            if port.front.is_some_and(|front| self.memory.has_room(cycle, &front.asks)) {
                 asking.insert(n);
             }
         }
         let port = self.arbiter.arbitrate(&asking)?;
         self.arbiter.update(&asking, port);
-        self.ports[port].front.map(|request| (port, request))
+        self.ports[port].front.map(|front| (port, front))
     }
 
     /// Says of the next request of a port that it waits, and when it does no more.
+    #[inline]
     fn show_waiting(&mut self, port: usize, is_waiting: bool, cx: &Cx, at: Stamp) {
-        if is_waiting == self.ports[port].is_waiting {
-            return;
+        // Most requests never wait, and a call costs more than the question.
+        if is_waiting != self.ports[port].is_waiting {
+            self.tell_waiting(port, is_waiting, cx, at);
         }
+    }
+
+    #[cold]
+    fn tell_waiting(&mut self, port: usize, is_waiting: bool, cx: &Cx, at: Stamp) {
         self.ports[port].is_waiting = is_waiting;
         let front = self.ports[port].rx.peek(cx).copied();
         if let Some(handle) = front.and_then(|request| self.ports[port].handle(&request)) {
@@ -302,8 +324,8 @@ impl MemoryDevice {
     }
 
     /// The answer to a request; the rules that it breaks are kept.
-    fn serve(&mut self, port: usize, request: &Message, at: Stamp) -> Option<Message> {
-        let answer = self.server.serve(port, request);
+    fn serve(&mut self, port: usize, request: &Message, target: Option<ReachedMemory>, at: Stamp) -> Option<Message> {
+        let answer = self.server.serve(port, request, target);
         for event in &self.server.step.events {
             let address = event.line.map_or_else(String::new, |line| format!(" at {:#x}", line.address()));
             let violation = Violation {
@@ -376,7 +398,7 @@ impl MemoryDevice {
     }
 
     /// Takes a request of a port for which the memory has room.
-    fn take(&mut self, port: usize, request: &MemoryRequest, cx: &mut Cx, at: Stamp) {
+    fn take(&mut self, port: usize, front: &MemoryFrontRequest, cx: &mut Cx, at: Stamp) {
         let Some(message) = self.ports[port].rx.pop(cx) else { return };
         self.ports[port].front = None;
         self.ports[port].requests += 1;
@@ -384,8 +406,8 @@ impl MemoryDevice {
         let named = self.ports[port].handle(&message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         let form = self.form;
         self.tap.named(named, at, RecordKind::Begin, transaction, 0, || shown(&message, form));
-        self.upset(request);
-        match self.serve(port, &message, at) {
+        self.upset(&front.asks);
+        match self.serve(port, &message, front.target, at) {
             Some(message) => {
                 if let Some(telemetry) = &mut self.telemetry {
                     telemetry.taken(message.route().ld_id.into());
@@ -394,7 +416,7 @@ impl MemoryDevice {
                 let since = cx.now();
                 let answer = Some(self.answers.put(Answer { since, port, transaction, message }));
                 // Room was asked for before.
-                let _ = self.memory.push(at.cycle, request, UnderWay { since, answer });
+                let _ = self.memory.push(at.cycle, &front.asks, UnderWay { since, answer });
             }
             None => self.tap.record(at, RecordKind::End, transaction, 0, || Body::None),
         }
@@ -407,10 +429,10 @@ impl MemoryDevice {
             let is_waiting = self.ports[port].front.is_some() && granted.is_none_or(|(winner, _)| winner != port);
             self.show_waiting(port, is_waiting, cx, at);
         }
-        let Some((port, request)) = granted else { return };
-        self.take(port, &request, cx, at);
+        let Some((port, front)) = granted else { return };
+        self.take(port, &front, cx, at);
         if self.look(port, cx) {
-            let has_room = |request: MemoryRequest| self.memory.has_room(at.cycle, &request);
+            let has_room = |front: MemoryFrontRequest| self.memory.has_room(at.cycle, &front.asks);
             let is_waiting = self.is_full() || !self.ports[port].front.is_some_and(has_room);
             self.show_waiting(port, is_waiting, cx, at);
         }

@@ -123,6 +123,9 @@ impl Backing<CacheLine> for LogicalDevice {
     }
 }
 
+/// What a request reaches: the logical device, its address there, and what is done to it.
+pub(super) type ReachedMemory = (usize, u64, MemoryAccess);
+
 /// A port, as requests and answers name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryRoute {
@@ -142,7 +145,7 @@ pub fn shown_form(routes: impl IntoIterator<Item = MessageForm>) -> MessageForm 
 }
 
 /// What the device answers, without time.
-pub(super) struct Server {
+pub(super) struct DeviceServer {
     /// By LD-ID, and behind them one without memory: what has another LD-ID reaches nothing.
     agents: Vec<HdmH<CacheLine, LogicalDevice>>,
     logical_bytes: u64,
@@ -159,18 +162,18 @@ pub(super) struct Server {
     dropped: Arc<DroppedStores>,
 }
 
-impl Server {
+impl DeviceServer {
     pub(super) fn new(
         logical: Vec<LogicalDevice>,
         (logical_bytes, is_apart): (u64, bool),
         routes: Vec<MemoryRoute>,
         dropped: Arc<DroppedStores>,
-    ) -> Server {
+    ) -> DeviceServer {
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
         let nothing = LogicalDevice::new(store, vec![Some(Decoders::default()); routes.len()]);
         let agents = logical.into_iter().chain([nothing]).map(HdmH::over).collect();
         let (choices, step) = (CoherenceConfig::default(), AgentOutput::default());
-        Server { agents, logical_bytes, is_apart, choices, step, access_errors: 0, routes, dropped }
+        DeviceServer { agents, logical_bytes, is_apart, choices, step, access_errors: 0, routes, dropped }
     }
 
     /// How traces spell messages of all ports.
@@ -202,8 +205,8 @@ impl Server {
         }
     }
 
-    /// The logical device of a request, its address there, and what is done to it; `None` where there is no memory.
-    fn target(&self, port: usize, message: &Message) -> Option<(usize, u64, MemoryAccess)> {
+    /// What a request at a port reaches; `None` where there is no memory. Windows and tables do not change in a run.
+    pub(super) fn target(&self, port: usize, message: &Message) -> Option<ReachedMemory> {
         let (ld_id, spid, address, access) = match message {
             Message::M2sReq(header) => (header.ld_id, header.spid, header.address, MemoryAccess::Read),
             Message::M2sRwd(header, data) => {
@@ -223,17 +226,17 @@ impl Server {
         Some((place, address, access))
     }
 
-    /// What a request at a port asks of the memory; nothing where there is none.
-    pub(super) fn request(&self, port: usize, message: &Message) -> MemoryRequest {
-        self.target(port, message).map_or(MemoryRequest::NONE, |(place, address, access)| {
+    /// What a request asks of the memory; nothing where it reaches none.
+    pub(super) fn request(&self, target: Option<ReachedMemory>) -> MemoryRequest {
+        target.map_or(MemoryRequest::NONE, |(place, address, access)| {
             let address = address.wrapping_add(self.logical_bytes.wrapping_mul(place as u64));
             MemoryRequest { address, bytes: LINE_BYTES, access }
         })
     }
 
-    /// The answer to a request at a port, after its effect on the store; `None` where there is none: a hint, a request that breaks a
-    /// rule, or one for another port, which stays open at the host. The rules that it breaks are in `step`.
-    pub(super) fn serve(&mut self, port: usize, message: &Message) -> Option<Message> {
+    /// The answer to a request at a port, which reaches this, after its effect on the store; `None` where there is none: a hint, a
+    /// request that breaks a rule, or one for another port, which stays open at the host. The rules that it breaks are in `step`.
+    pub(super) fn serve(&mut self, port: usize, message: &Message, target: Option<ReachedMemory>) -> Option<Message> {
         self.step.clear();
         let MemoryRoute { id, form } = self.routes[port];
         let (ld_id, spid, dpid) = match message {
@@ -244,7 +247,6 @@ impl Server {
         if dpid != id {
             return None;
         }
-        let target = self.target(port, message);
         if let Some((place, address, MemoryAccess::Read)) = target {
             self.agents[place].backing_mut().store.account_read(address);
         }
@@ -282,12 +284,12 @@ mod tests {
     const BASE: u64 = 4 << 30;
 
     /// A device that has every second chunk of a window.
-    fn device(form: MessageForm) -> Server {
+    fn device(form: MessageForm) -> DeviceServer {
         let interleave = Interleave::new(2, 256, Arithmetic::Modulo).expect("a legal interleave");
         let mut decoders = Decoders::default();
         decoders.push(Window { base: BASE, size: 512 << 20, interleave });
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
-        Server::new(
+        DeviceServer::new(
             vec![LogicalDevice::new(store, vec![Some(decoders)])],
             (512 << 20, false),
             vec![MemoryRoute { id: 0, form }],
@@ -299,9 +301,17 @@ mod tests {
         Message::M2sRwd(M2sRwd { opcode: M2sRwdOpcode::MemWr, address, ..M2sRwd::default() }, Data::line([7; 64]))
     }
 
-    fn read(device: &mut Server, address: u64) -> (DrsOpcode, [u8; 64]) {
+    fn serve(device: &mut DeviceServer, port: usize, message: &Message) -> Option<Message> {
+        device.serve(port, message, device.target(port, message))
+    }
+
+    fn request(device: &DeviceServer, port: usize, message: &Message) -> MemoryRequest {
+        device.request(device.target(port, message))
+    }
+
+    fn read(device: &mut DeviceServer, address: u64) -> (DrsOpcode, [u8; 64]) {
         let request = M2sReq { opcode: M2sReqOpcode::MemRd, address, ..M2sReq::default() };
-        match device.serve(0, &Message::M2sReq(request)) {
+        match serve(device, 0, &Message::M2sReq(request)) {
             Some(Message::S2mDrs(drs, data)) => (drs.opcode, data.line),
             other => panic!("{other:?}"),
         }
@@ -310,7 +320,7 @@ mod tests {
     #[test]
     fn a_line_is_kept_at_its_device_address() {
         let mut device = device(MessageForm::Cxl68);
-        assert!(matches!(device.serve(0, &write(BASE + 0x200)), Some(Message::S2mNdr(_))));
+        assert!(matches!(serve(&mut device, 0, &write(BASE + 0x200)), Some(Message::S2mNdr(_))));
         assert_eq!(device.agents[0].backing().store.read_line(0x100).data, [7; 64]);
         assert_eq!(read(&mut device, BASE + 0x200), (DrsOpcode::MemData, [7; 64]));
     }
@@ -320,7 +330,7 @@ mod tests {
     fn a_store_into_a_hole_is_told() {
         let mut device = device(MessageForm::Hbr);
         for (address, is_hole) in [(BASE + 0x200, false), (BASE - 0x40, true), (0, true)] {
-            assert!(matches!(device.serve(0, &write(address)), Some(Message::S2mNdr(_))));
+            assert!(matches!(serve(&mut device, 0, &write(address)), Some(Message::S2mNdr(_))));
             assert_eq!(device.dropped.take(address, &[7; 64], ALL_BYTES), is_hole, "{address:#x}");
         }
     }
@@ -330,20 +340,20 @@ mod tests {
         let device = device(MessageForm::Hbr);
         let line = |access| MemoryRequest { address: 0x100, bytes: 64, access };
         let req = M2sReq { opcode: M2sReqOpcode::MemRd, address: BASE + 0x200, ..M2sReq::default() };
-        assert_eq!(device.request(0, &Message::M2sReq(req)), line(MemoryAccess::Read));
-        assert_eq!(device.request(0, &write(BASE + 0x200)), line(MemoryAccess::Write));
+        assert_eq!(request(&device, 0, &Message::M2sReq(req)), line(MemoryAccess::Read));
+        assert_eq!(request(&device, 0, &write(BASE + 0x200)), line(MemoryAccess::Write));
         let Message::M2sRwd(header, data) = write(BASE + 0x200) else { unreachable!("it is a write") };
         for (enables, access) in [(u64::MAX, MemoryAccess::Write), (u64::MAX >> 1, MemoryAccess::Modify)] {
             let data = Data { byte_enables: Some(enables), ..data };
-            assert_eq!(device.request(0, &Message::M2sRwd(header, data)), line(access));
+            assert_eq!(request(&device, 0, &Message::M2sRwd(header, data)), line(access));
         }
-        assert_eq!(device.request(0, &write(0)), MemoryRequest::NONE, "a hole");
+        assert_eq!(request(&device, 0, &write(0)), MemoryRequest::NONE, "a hole");
     }
 
     #[test]
     fn logical_devices_have_bytes_and_addresses_of_their_own() {
         let logical = || LogicalDevice::new(EccStore::new(Background::Zero, EccConfig::NONE), vec![None]);
-        let mut device = Server::new(
+        let mut device = DeviceServer::new(
             vec![logical(), logical()],
             (1 << 30, false),
             vec![MemoryRoute { id: 0, form: MessageForm::Hbr }],
@@ -357,15 +367,15 @@ mod tests {
         {
             if ld_id > 0 {
                 assert!(
-                    matches!(device.serve(0, &on(ld_id, write(0x40))), Some(Message::S2mNdr(ndr)) if ndr.ld_id == ld_id)
+                    matches!(serve(&mut device, 0, &on(ld_id, write(0x40))), Some(Message::S2mNdr(ndr)) if ndr.ld_id == ld_id)
                 );
             }
-            let Some(Message::S2mDrs(drs, data)) = device.serve(0, &Message::M2sReq(line(ld_id))) else {
+            let Some(Message::S2mDrs(drs, data)) = serve(&mut device, 0, &Message::M2sReq(line(ld_id))) else {
                 panic!("{ld_id}")
             };
             assert_eq!((drs.opcode, drs.ld_id, drs.tag, data.line[0]), (opcode, ld_id, 5, first));
         }
-        let banks = [0, 1].map(|ld_id| device.request(0, &Message::M2sReq(line(ld_id))).address);
+        let banks = [0, 1].map(|ld_id| request(&device, 0, &Message::M2sReq(line(ld_id))).address);
         assert_eq!(banks, [0x40, (1 << 30) + 0x40], "they follow one another in the memory behind");
     }
 
@@ -378,7 +388,7 @@ mod tests {
         ] {
             let mut device = device(form);
             for address in [0, BASE - 64, BASE + (512 << 20)] {
-                assert!(matches!(device.serve(0, &write(address)), Some(Message::S2mNdr(_))));
+                assert!(matches!(serve(&mut device, 0, &write(address)), Some(Message::S2mNdr(_))));
                 assert_eq!(read(&mut device, address), (opcode, [0xff; 64]), "{address:#x}");
             }
             assert_eq!(read(&mut device, BASE), (DrsOpcode::MemData, [0; 64]), "nothing was written");
@@ -394,17 +404,17 @@ mod tests {
         let store = EccStore::new(Background::Zero, EccConfig::NONE);
         let memory = LogicalDevice::new(store, vec![Some(mapped), None, Some(Decoders::default())]);
         let routes = [0, 7, 0].map(|id| MemoryRoute { id, form: MessageForm::Pbr });
-        let mut device = Server::new(vec![memory], (512 << 20, false), routes.into(), Arc::default());
-        assert!(matches!(device.serve(0, &write(BASE + 0x40)), Some(Message::S2mNdr(_))));
+        let mut device = DeviceServer::new(vec![memory], (512 << 20, false), routes.into(), Arc::default());
+        assert!(matches!(serve(&mut device, 0, &write(BASE + 0x40)), Some(Message::S2mNdr(_))));
         let read =
             |address, dpid| Message::M2sReq(M2sReq { opcode: M2sReqOpcode::MemRd, address, dpid, ..M2sReq::default() });
         let data = |answer| match answer {
             Some(Message::S2mDrs(drs, data)) => (drs.opcode, data.line[0]),
             other => panic!("{other:?}"),
         };
-        assert_eq!(data(device.serve(1, &read(0x40, 7))), (DrsOpcode::MemData, 7));
-        assert_eq!(data(device.serve(2, &read(0x40, 0))), (DrsOpcode::MemDataNXM, 0xff));
-        assert_eq!(device.serve(1, &read(0x40, 3)), None, "a request for another port");
-        assert_eq!(device.request(1, &read(0x40, 7)), device.request(0, &read(BASE + 0x40, 0)));
+        assert_eq!(data(serve(&mut device, 1, &read(0x40, 7))), (DrsOpcode::MemData, 7));
+        assert_eq!(data(serve(&mut device, 2, &read(0x40, 0))), (DrsOpcode::MemDataNXM, 0xff));
+        assert_eq!(serve(&mut device, 1, &read(0x40, 3)), None, "a request for another port");
+        assert_eq!(request(&device, 1, &read(0x40, 7)), request(&device, 0, &read(BASE + 0x40, 0)));
     }
 }

@@ -15,9 +15,9 @@ pub mod ranges;
 pub mod watch;
 
 use super::memory::MemoryRoute;
-use super::outside::OutsideChannels;
 use super::{cxl_tag, shown};
 use crate::PlacedViolation;
+use crate::cxl::coherent::wiring::ClassEnds;
 use agent::{PoolAgent, PoolCommand, PoolCounts, PoolOutput};
 use ranges::{MemorySet, PoolRange};
 use scalepool_arbiter::{Arbiter, Requests};
@@ -103,7 +103,7 @@ struct UpEnd {
 
 /// The end of a port to a memory.
 struct DownEnd {
-    channels: OutsideChannels,
+    channels: ClassEnds,
     /// Messages that have left.
     sent: u64,
     /// By class: requests, each with the cycle from which it leaves.
@@ -133,7 +133,7 @@ impl MemoryPool {
     pub fn new(
         config: PoolConfig,
         up: Vec<(In<Message>, Out<Message>)>,
-        down: Vec<OutsideChannels>,
+        down: Vec<ClassEnds>,
         tap: Tap,
         result: Arc<Mutex<PoolResult>>,
     ) -> MemoryPool {

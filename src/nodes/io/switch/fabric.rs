@@ -5,8 +5,8 @@
 //! claim it; first contact on each ISL; two streams, those that go down (DSAR 1) and those that go up, apart at every output; links
 //! that are lost, whose virtual links the fabric manager takes down, and what agents of power management at the ends of virtual links
 //! ask over a lost one, which is given up. Detail: whole TLPs. A fabric port takes what comes: credits of
-//! a stream are those that PCI Express calls infinite, because the sheet does not say where UpdateFC names the stream. Left out:
-//! logical devices, peers, UIO. Resets are [`super::reset`].
+//! a stream are those that PCI Express calls infinite, because the sheet does not say where UpdateFC names the stream. A logical
+//! device has a virtual link of its own; its LD-ID stands on the link of the device alone. Left out: peers, UIO. Resets are [`super::reset`].
 //!
 //! A walk through one read: the edge of the host routes it to a vDSP, so it gets the PIDs of its virtual link, with DSAR and Hie,
 //! and leaves at the ISL of its DPID. The last switch finds a virtual port with these PIDs, takes the header off, and the

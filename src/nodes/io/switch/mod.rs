@@ -37,7 +37,7 @@ use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Time};
 use scalepool_link::io_ends::IoItem;
 use scalepool_protocols::cxl::cxlio::flit_mode::Pth;
 use scalepool_protocols::wire::Violation;
-use scalepool_trace::{Body, RecordKind, Stamp, Tap, TransactionHandle, TransactionNaming};
+use scalepool_trace::{Body, RecordKind, Stamp, Tap, TraceVppb, TransactionHandle, TransactionNaming};
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -121,7 +121,7 @@ pub struct IoSwitchResult {
 }
 
 /// A TLP on its way.
-struct Passing {
+struct SwitchedTlp {
     /// First cycle in which it may leave.
     ready: u64,
     /// The input; `None`: the switch made it.
@@ -136,7 +136,7 @@ struct Passing {
 }
 
 /// The channels of a link end.
-struct Channels {
+struct IoPortChannels {
     rx: In<IoItem>,
     tx: Out<IoItem>,
 }
@@ -161,10 +161,10 @@ struct Came {
     handle: TransactionHandle,
 }
 
-struct Port {
+struct IoPortState {
     own: IoSwitchPort,
     /// `None`: the end of a virtual link.
-    channels: Option<Channels>,
+    channels: Option<IoPortChannels>,
     /// `None`: an edge port.
     isl: Option<Isl>,
     /// Its virtual link was taken down.
@@ -176,7 +176,7 @@ struct Port {
     /// Posted requests from here that the switch holds.
     posted: usize,
     /// What waits to leave here, by stream; an edge port has one stream.
-    waiting: [VecDeque<Passing>; 2],
+    waiting: [VecDeque<SwitchedTlp>; 2],
     /// The stream whose turn it is.
     turn: usize,
     /// Its link was told that nothing more is asked.
@@ -187,7 +187,7 @@ struct Port {
 
 /// Where a TLP leaves.
 #[derive(Debug, Clone, Copy)]
-struct Way {
+struct TlpRoute {
     port: usize,
     /// LD-ID in front of it there.
     ld: Option<u16>,
@@ -216,9 +216,9 @@ fn redirect_violation(ld: Option<u16>, side: IoSide) -> Violation {
     Violation::at_byte("FAB-MLD-09", 0, found, "the upstream port", text)
 }
 
-impl Port {
-    fn new(own: IoSwitchPort, channels: Option<Channels>) -> Port {
-        Port {
+impl IoPortState {
+    fn new(own: IoSwitchPort, channels: Option<IoPortChannels>) -> IoPortState {
+        IoPortState {
             names: IoRequestNames::new(own.link),
             own,
             channels,
@@ -252,7 +252,7 @@ pub struct IoSwitch {
     manager: ManagerAccesses,
     hierarchies: Vec<IoHierarchy>,
     /// Ports of the hierarchies: that of each side.
-    ports: Vec<Port>,
+    ports: Vec<IoPortState>,
     /// Answers of ports below that are due, by hierarchy.
     due: Vec<usize>,
     /// Hierarchies whose host has nothing more to ask.
@@ -270,7 +270,9 @@ impl IoSwitch {
         ports: Vec<(IoSwitchPort, In<IoItem>, Out<IoItem>)>,
         result: Arc<Mutex<IoSwitchResult>>,
     ) -> IoSwitch {
-        let port = |(own, rx, tx): (IoSwitchPort, In<IoItem>, Out<IoItem>)| Port::new(own, Some(Channels { rx, tx }));
+        let port = |(own, rx, tx): (IoSwitchPort, In<IoItem>, Out<IoItem>)| {
+            IoPortState::new(own, Some(IoPortChannels { rx, tx }))
+        };
         IoSwitch {
             due: vec![0; hierarchies.len()],
             is_over: vec![false; hierarchies.len()],
@@ -304,7 +306,7 @@ impl IoSwitch {
             self.manager.tag = (tag + 1) % 256;
             self.manager.open.push((access.port, tag));
             // Behind a port without bindings the device is one.
-            self.queue(Way { port: access.port, ld: None }, access.tlp(tag), None, None, at);
+            self.queue(TlpRoute { port: access.port, ld: None }, access.tlp(tag), None, None, at);
         }
     }
 
@@ -316,14 +318,15 @@ impl IoSwitch {
             let names = [IslNames::new(port.own.link), IslNames::new(port.own.link)];
             port.isl = Some(Isl { names, ..Isl::default() });
             let (header, tlp) = first_contact(fabric.own);
-            let contact = Passing { ready: 0, from: None, handle: None, ld: None, tlp, header: Some(header) };
+            let contact = SwitchedTlp { ready: 0, from: None, handle: None, ld: None, tlp, header: Some(header) };
             port.waiting[stream_of(&header)].push_back(contact);
         }
         for link in &mut fabric.links {
             let agent = mem::replace(&mut link.agent, PmAgent::new(PmConfig::new(PmSide::Device)));
             let form = TlpForm::Pbr { spid: link.own, dpid: link.far };
             let seats = vec![IoSeat { ld: None, place: Some(link.place), agent }];
-            self.ports.push(Port::new(IoSwitchPort { seats, form, has_uio: true, link: 0, tap: Tap::off() }, None));
+            self.ports
+                .push(IoPortState::new(IoSwitchPort { seats, form, has_uio: true, link: 0, tap: Tap::off() }, None));
         }
         self.mine.fabric.power_given_up = fabric.may_lose.then_some(0);
         self.fabric = Some((fabric, count));
@@ -432,7 +435,7 @@ impl IoSwitch {
             return;
         };
         let is_request = traffic(&tlp) != COMPLETION;
-        let back = Way { port: n, ld };
+        let back = TlpRoute { port: n, ld };
         let came = side;
         match self.hierarchies[of].route(side, tlp) {
             IoRouted::To(side, tlp) if tlp.uio_span().is_some() && !self.has_uio(of, side) => {
@@ -472,7 +475,7 @@ impl IoSwitch {
     /// Queues a TLP that came one way at a side of a hierarchy.
     fn leave(
         &mut self,
-        Way { port: n, ld }: Way,
+        TlpRoute { port: n, ld }: TlpRoute,
         (of, side): (usize, IoSide),
         tlp: Tlp,
         handle: Option<TransactionHandle>,
@@ -488,7 +491,7 @@ impl IoSwitch {
                 }
                 self.mine.switched[traffic(&tlp)] += 1;
                 self.ports[n].posted += usize::from(traffic(&tlp) == POSTED);
-                let way = Way { port: to, ld: self.ports[to].own.seats[seat].ld };
+                let way = TlpRoute { port: to, ld: self.ports[to].own.seats[seat].ld };
                 self.queue(way, tlp, Some(n), handle, at);
             }
             None => self.mine.dropped += 1,
@@ -501,17 +504,17 @@ impl IoSwitch {
     }
 
     /// Sends an answer of the switch back where the request came.
-    fn answer_at(&mut self, back: Way, answer: Tlp, at: Stamp) {
+    fn answer_at(&mut self, back: TlpRoute, answer: Tlp, at: Stamp) {
         match self.ports[back.port].channels {
             Some(_) => self.queue(back, answer, None, None, at),
             None => self.send_over_fabric(back.port, answer, None, None, at),
         }
     }
 
-    fn queue(&mut self, to: Way, tlp: Tlp, from: Option<usize>, handle: Option<TransactionHandle>, at: Stamp) {
+    fn queue(&mut self, to: TlpRoute, tlp: Tlp, from: Option<usize>, handle: Option<TransactionHandle>, at: Stamp) {
         // The channel to the link end takes the last cycle.
         let ready = at.cycle + self.config.latency_cycles - 1;
-        let passing = Passing { ready, from, handle, ld: to.ld, tlp, header: None };
+        let passing = SwitchedTlp { ready, from, handle, ld: to.ld, tlp, header: None };
         self.ports[to.port].waiting[0].push_back(passing);
     }
 
@@ -581,7 +584,7 @@ impl IoSwitch {
         at: Stamp,
     ) {
         let ready = at.cycle + self.config.latency_cycles - 1;
-        let passing = Passing { ready, from, handle, ld: None, tlp, header: Some(header) };
+        let passing = SwitchedTlp { ready, from, handle, ld: None, tlp, header: Some(header) };
         self.ports[to].waiting[stream_of(&header)].push_back(passing);
     }
 
@@ -621,7 +624,7 @@ impl IoSwitch {
             self.mine.fabric.unknown_completed += 1;
             if let Some(from) = from {
                 // Ports of a fabric have no logical devices.
-                self.answer_at(Way { port: from, ld: None }, answer, at);
+                self.answer_at(TlpRoute { port: from, ld: None }, answer, at);
             }
             return;
         }
@@ -813,7 +816,7 @@ impl IoSwitch {
                 return false;
             }
             let port = &mut self.ports[n];
-            let Some(Passing { from, handle, ld, tlp, header, .. }) = port.waiting[stream].pop_front() else {
+            let Some(SwitchedTlp { from, handle, ld, tlp, header, .. }) = port.waiting[stream].pop_front() else {
                 return false;
             };
             port.turn = 1 - stream;
@@ -895,7 +898,13 @@ impl IoSwitch {
         };
         if let (Some(came), Some(leaving)) = (handle, leaving) {
             let named = TransactionNaming::Through(came, leaving);
-            port.own.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("passed_on"));
+            // In a fabric the virtual link, which its header names, says whose it is.
+            let seat = port.own.seats.iter().find(|seat| self.fabric.is_none() && seat.ld == ld);
+            let vppb = seat.and_then(|seat| match seat.place? {
+                (vcs, IoSide::Down(vppb)) => Some(TraceVppb { vcs, vppb }),
+                (_, IoSide::Up) => None,
+            });
+            port.own.tap.named(named, at, RecordKind::Mark, 0, 0, || Body::Mark("passed_on").via(vppb));
         }
         if let Some(channels) = &mut port.channels {
             let _ = channels.tx.push(cx, IoItem::Tlp(bytes));
@@ -904,7 +913,9 @@ impl IoSwitch {
     }
 
     fn held(&self) -> usize {
-        let of = |port: &Port| port.waiting.iter().map(VecDeque::len).sum::<usize>() + usize::from(port.head.is_some());
+        let of = |port: &IoPortState| {
+            port.waiting.iter().map(VecDeque::len).sum::<usize>() + usize::from(port.head.is_some())
+        };
         self.ports.iter().map(of).sum()
     }
 }
@@ -923,7 +934,7 @@ impl Module for IoSwitch {
             is_slow |= self.send(n, cx, at);
         }
         self.busy_since = if self.held() > 0 { self.busy_since.or(Some(cx.now())) } else { None };
-        let has_room = |port: &Port| port.head.is_some() && port.posted < self.config.queue;
+        let has_room = |port: &IoPortState| port.head.is_some() && port.posted < self.config.queue;
         if is_slow || self.ports.iter().any(has_room) {
             return Next::Busy;
         }
@@ -949,7 +960,7 @@ impl Module for IoSwitch {
         // What agents say over a virtual link may be lost with a link on its way, and credits too, wherever that is; what they wait
         // for has a time-out.
         let may_lose = self.fabric.as_ref().is_some_and(|(fabric, _)| fabric.may_lose);
-        let is_quiet = |port: &Port| {
+        let is_quiet = |port: &IoPortState| {
             let is_cut = port.is_down || may_lose && port.channels.is_none();
             is_cut || port.own.seats.iter().all(|seat| seat.agent.is_quiet())
         };

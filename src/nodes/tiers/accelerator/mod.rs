@@ -135,7 +135,7 @@ pub struct TieredConfig {
 #[derive(Debug, Clone)]
 enum Purpose {
     /// An operation.
-    Access(Box<OpenAccess>),
+    Access(Box<TierAccess>),
     /// A block of a copy.
     CopyRead { id: u64, block: u64 },
     /// The same.
@@ -156,7 +156,7 @@ enum Purpose {
 
 /// A read or a write that is open.
 #[derive(Debug, Clone)]
-struct OpenAccess {
+struct TierAccess {
     page: u32,
     /// What has to be read.
     expects: Vec<MarkedLine>,

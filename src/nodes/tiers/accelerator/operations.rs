@@ -12,7 +12,7 @@ use super::super::table::Translation;
 use super::super::traffic::TieredOp;
 use super::super::watch::TierEvent;
 use super::transfers::CopyReason;
-use super::{OpenAccess, Purpose, TierRequest, TieredAccelerator};
+use super::{Purpose, TierAccess, TierRequest, TieredAccelerator};
 use crate::blocks::{BlockAddress, MarkedLine, NodeAccess};
 use scalepool_kernel::Cx;
 use scalepool_memory::{ALL_BYTES, LINE_BYTES, LineBytes};
@@ -207,7 +207,7 @@ impl TieredAccelerator {
         self.page_begins(page, place, 1);
         self.mine.by_tier[place.tier.index()] += 1;
         let (id, due_cycle) = self.tried.as_ref().map_or((0, at.cycle), |tried| (tried.id, tried.due_cycle));
-        let access = OpenAccess { page, expects, doubted, bytes: LINE_BYTES * count, id, due_cycle };
+        let access = TierAccess { page, expects, doubted, bytes: LINE_BYTES * count, id, due_cycle };
         let purpose = Purpose::Access(Box::new(access));
         self.send(cx, at, TierRequest { to, lines: written, count, purpose, parent: id });
         None
@@ -267,8 +267,8 @@ impl TieredAccelerator {
     }
 
     /// An access has ended.
-    pub(super) fn access_ends(&mut self, access: &OpenAccess, lines: &[MarkedLine], is_refused: bool, at: Stamp) {
-        let OpenAccess { page, expects, doubted, bytes, id, due_cycle } = access;
+    pub(super) fn access_ends(&mut self, access: &TierAccess, lines: &[MarkedLine], is_refused: bool, at: Stamp) {
+        let TierAccess { page, expects, doubted, bytes, id, due_cycle } = access;
         if is_refused {
             self.tap.record(at, RecordKind::End, *id, 0, || Body::Mark("refused"));
             return self.page_ends(*page, at);

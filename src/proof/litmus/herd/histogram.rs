@@ -5,7 +5,7 @@
 //! file names it and counted; an outcome that is not in the set is printed with the run in which it came first.
 
 use super::parse::HerdError;
-use super::{HerdTest, Named, Quantifier, observation};
+use super::{HerdTest, OutcomeTerm, Quantifier, observation};
 use scalepool_ordered::{OrderedMap, OrderedSet};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -90,7 +90,7 @@ impl HerdTest {
             match outcome.filter(|outcome| outcome.len() == values.len()) {
                 Some(outcome) => drop(allowed.insert(outcome)),
                 None => {
-                    let names: Vec<String> = self.named.iter().map(Named::key).collect();
+                    let names: Vec<String> = self.named.iter().map(OutcomeTerm::key).collect();
                     return Err(HerdError::at(
                         number,
                         1,
@@ -106,8 +106,8 @@ impl HerdTest {
     /// An outcome as herd prints it.
     pub(super) fn shown(&self, outcome: &[u32]) -> String {
         let words = self.named.iter().zip(outcome).map(|(named, value)| match named {
-            Named::Register { .. } => format!("{}={value};", named.key()),
-            Named::Line { name, .. } => format!("[{name}]={value};"),
+            OutcomeTerm::Register { .. } => format!("{}={value};", named.key()),
+            OutcomeTerm::Line { name, .. } => format!("[{name}]={value};"),
         });
         words.collect::<Vec<_>>().join(" ")
     }

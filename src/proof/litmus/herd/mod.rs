@@ -108,19 +108,19 @@ impl Quantifier {
 
 /// A register or a location that an outcome names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum OutcomeTerm {
     /// A register of a thread: how it is printed, and its last value.
     Register { thread: usize, spelled: String, term: Term },
     /// A location.
     Line { name: String, line: usize },
 }
 
-impl Named {
+impl OutcomeTerm {
     /// Key in the JSON form.
     fn key(&self) -> String {
         match self {
-            Named::Register { thread, spelled, .. } => format!("{thread}:{spelled}"),
-            Named::Line { name, .. } => name.clone(),
+            OutcomeTerm::Register { thread, spelled, .. } => format!("{thread}:{spelled}"),
+            OutcomeTerm::Line { name, .. } => name.clone(),
         }
     }
 }
@@ -136,7 +136,7 @@ pub struct HerdTest {
     pub agents: LitmusAgents,
     pub(super) program: LitmusProgram,
     /// What an outcome is, registers first.
-    pub(super) named: Vec<Named>,
+    pub(super) named: Vec<OutcomeTerm>,
     /// What the condition says of the outcomes.
     pub quantifier: Quantifier,
     pub(super) condition: Condition,

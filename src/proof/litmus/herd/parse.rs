@@ -7,8 +7,8 @@
 //! becomes a [`Thread`], cell by cell; then the condition says what an outcome names.
 
 use super::condition::Condition;
-use super::thread::{Access, Fence, Order, Register, Thread};
-use super::{Dialect, HerdTest, Named, Quantifier};
+use super::thread::{Access, Fence, Register, Thread, ThreadModel};
+use super::{Dialect, HerdTest, OutcomeTerm, Quantifier};
 use crate::litmus::bridge::{BridgeAgents, atomic_of};
 use crate::litmus::program::{Freedom, LitmusAgents, LitmusProgram};
 use crate::stress::StressProtocol;
@@ -40,17 +40,17 @@ impl HerdError {
     }
 }
 
-type Read<T> = Result<T, HerdError>;
+type HerdParsed<T> = Result<T, HerdError>;
 
 /// A piece of the file and where it begins.
 #[derive(Debug, Clone, Copy)]
-struct Piece<'a> {
+struct SourcePiece<'a> {
     file: &'a str,
     from: usize,
     to: usize,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> SourcePiece<'a> {
     fn text(self) -> &'a str {
         &self.file[self.from..self.to]
     }
@@ -89,7 +89,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Refuses it.
-    fn wrong<T>(self, expected: impl ToString) -> Read<T> {
+    fn wrong<T>(self, expected: impl ToString) -> HerdParsed<T> {
         let before = &self.file[..self.from];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |text| text.chars().count()) + 1;
@@ -138,7 +138,7 @@ fn number(text: &str) -> Option<u32> {
 }
 
 /// A value of a line or a register.
-fn value(piece: Piece<'_>) -> Read<u32> {
+fn value(piece: SourcePiece<'_>) -> HerdParsed<u32> {
     match number(piece.trimmed().text()) {
         Some(value) if value <= 255 => Ok(value),
         _ => piece.trimmed().wrong("a number from 0 to 255"),
@@ -170,12 +170,12 @@ const FORMS: [&str; 3] = [
 
 /// Names of locations in the order in which they come.
 #[derive(Default)]
-struct Places {
+struct LocationNames {
     names: Vec<String>,
     initial: Vec<u8>,
 }
 
-impl Places {
+impl LocationNames {
     fn find(&mut self, name: &str) -> usize {
         self.names.iter().position(|known| known == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
@@ -195,9 +195,9 @@ const MOST_OPERATIONS: usize = 64;
 ///
 /// # Errors
 /// What is not of the language, with its place.
-pub fn parse(text: &str) -> Read<HerdTest> {
+pub fn parse(text: &str) -> HerdParsed<HerdTest> {
     let file = blanked(text);
-    let whole = Piece { file: &file, from: 0, to: file.len() };
+    let whole = SourcePiece { file: &file, from: 0, to: file.len() };
     let (first, rest) = whole.word();
     let Some(dialect) = Dialect::ALL.into_iter().find(|d| d.name().eq_ignore_ascii_case(first.text())) else {
         return first.wrong("X86, AArch64 or LISA");
@@ -215,9 +215,9 @@ pub fn parse(text: &str) -> Read<HerdTest> {
     let Some(close) = rest.text()[open..].find('}').map(|at| open + at) else {
         return rest.part(open, rest.to - rest.from).wrong("a } behind the initial values");
     };
-    let mut head = Head::default();
+    let mut head = HerdHead::default();
     let mut is_doc = false;
-    for line in rest.part(0, open).split('\n').into_iter().map(Piece::trimmed).filter(|line| !line.is_empty()) {
+    for line in rest.part(0, open).split('\n').into_iter().map(SourcePiece::trimmed).filter(|line| !line.is_empty()) {
         // A doc string may take several lines.
         let was_doc = is_doc;
         is_doc ^= line.text().matches('"').count() % 2 == 1;
@@ -225,15 +225,17 @@ pub fn parse(text: &str) -> Read<HerdTest> {
             head.line(dialect, line)?;
         }
     }
-    let mut places = Places::default();
+    let mut places = LocationNames::default();
     let mut registers = OrderedMap::new();
-    for item in rest.part(open + 1, close).split(';').into_iter().map(Piece::trimmed).filter(|item| !item.is_empty()) {
+    for item in
+        rest.part(open + 1, close).split(';').into_iter().map(SourcePiece::trimmed).filter(|item| !item.is_empty())
+    {
         initial(dialect, item, &mut places, &mut registers)?;
     }
     let body = rest.part(close + 1, rest.to - rest.from);
     let (rows, tail) = rows(body)?;
     let count = rows[0].len();
-    let mut orders = vec![[Order::Tso, Order::Arm, Order::Sc][dialect as usize]; count];
+    let mut orders = vec![[ThreadModel::Tso, ThreadModel::Arm, ThreadModel::Sc][dialect as usize]; count];
     if let Some((piece, given)) = head.orders {
         if given.len() != count {
             return piece.wrong(format!("an order for each of {count} threads"));
@@ -293,14 +295,14 @@ fn updates_are_atomics(thread: &[ThreadAccess], initial: &[u8]) -> bool {
 
 /// What stands between the name and the initial values.
 #[derive(Default)]
-struct Head<'a> {
-    protocol: Option<(Piece<'a>, &'static str)>,
-    orders: Option<(Piece<'a>, Vec<Order>)>,
+struct HerdHead<'a> {
+    protocol: Option<(SourcePiece<'a>, &'static str)>,
+    orders: Option<(SourcePiece<'a>, Vec<ThreadModel>)>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> HerdHead<'a> {
     /// A line with a key; those that are herd's own say nothing here.
-    fn line(&mut self, dialect: Dialect, line: Piece<'a>) -> Read<()> {
+    fn line(&mut self, dialect: Dialect, line: SourcePiece<'a>) -> HerdParsed<()> {
         let Some(at) = line.text().find('=').filter(|at| is_name(line.text()[..*at].trim())) else {
             return line.wrong("a doc string or Key=Value");
         };
@@ -312,11 +314,11 @@ impl<'a> Head<'a> {
                 self.protocol = Some((given, name));
             }
             "Orders" if dialect == Dialect::Lisa => {
-                let order = |word: Piece<'_>| {
-                    let known = Order::ALL.iter().find(|(name, _)| *name == word.trimmed().text());
+                let order = |word: SourcePiece<'_>| {
+                    let known = ThreadModel::ALL.iter().find(|(name, _)| *name == word.trimmed().text());
                     known.map_or_else(|| word.trimmed().wrong("SC, TSO or ARM"), |(_, order)| Ok(*order))
                 };
-                self.orders = Some((given, given.split(',').into_iter().map(order).collect::<Read<_>>()?));
+                self.orders = Some((given, given.split(',').into_iter().map(order).collect::<HerdParsed<_>>()?));
             }
             "Orders" => return line.wrong("Orders in a file of LISA alone"),
             _ => {}
@@ -328,7 +330,12 @@ impl<'a> Head<'a> {
 type Registers = OrderedMap<usize, OrderedMap<String, Register>>;
 
 /// An initial value: of a location, or of a register of a thread, which may be the address of a location.
-fn initial(dialect: Dialect, item: Piece<'_>, places: &mut Places, registers: &mut Registers) -> Read<()> {
+fn initial(
+    dialect: Dialect,
+    item: SourcePiece<'_>,
+    places: &mut LocationNames,
+    registers: &mut Registers,
+) -> HerdParsed<()> {
     let (mut left, right) = match item.text().find('=') {
         Some(at) => (item.part(0, at).trimmed(), Some(item.part(at + 1, item.to - item.from).trimmed())),
         None => (item, None),
@@ -365,8 +372,8 @@ fn initial(dialect: Dialect, item: Piece<'_>, places: &mut Places, registers: &m
 }
 
 /// The rows of the program, cell by cell, and what follows.
-fn rows(body: Piece<'_>) -> Read<(Vec<Vec<Piece<'_>>>, Piece<'_>)> {
-    let mut rows: Vec<Vec<Piece<'_>>> = Vec::new();
+fn rows(body: SourcePiece<'_>) -> HerdParsed<(Vec<Vec<SourcePiece<'_>>>, SourcePiece<'_>)> {
+    let mut rows: Vec<Vec<SourcePiece<'_>>> = Vec::new();
     let mut from = 0;
     loop {
         let rest = body.part(from, body.to - body.from).trimmed();
@@ -378,8 +385,8 @@ fn rows(body: Piece<'_>) -> Read<(Vec<Vec<Piece<'_>>>, Piece<'_>)> {
             return Ok((rows, rest));
         }
         let Some(end) = rest.text().find(';') else { return rest.wrong("a row that ends with ;") };
-        let cells: Vec<Piece<'_>> = rest.part(0, end).split('|').into_iter().map(Piece::trimmed).collect();
-        let is_head = |(n, cell): (usize, &Piece<'_>)| cell.text() == format!("P{n}");
+        let cells: Vec<SourcePiece<'_>> = rest.part(0, end).split('|').into_iter().map(SourcePiece::trimmed).collect();
+        let is_head = |(n, cell): (usize, &SourcePiece<'_>)| cell.text() == format!("P{n}");
         match rows.first() {
             None if !(2..=MOST).contains(&cells.len()) || !cells.iter().enumerate().all(is_head) => {
                 return rest.part(0, end).wrong(format!("P0 | P1 ; for 2 to {MOST} threads"));
@@ -397,10 +404,10 @@ fn rows(body: Piece<'_>) -> Read<(Vec<Vec<Piece<'_>>>, Piece<'_>)> {
 fn column<'a>(
     dialect: Dialect,
     thread: &mut Thread,
-    cells: impl Iterator<Item = Piece<'a>>,
-    places: &mut Places,
-) -> Read<()> {
-    let mut label: Option<Piece<'a>> = None;
+    cells: impl Iterator<Item = SourcePiece<'a>>,
+    places: &mut LocationNames,
+) -> HerdParsed<()> {
+    let mut label: Option<SourcePiece<'a>> = None;
     for mut cell in cells {
         if let Some(awaited) = label {
             let named = cell.text().find(':').filter(|at| cell.text()[..*at].trim() == awaited.text());
@@ -426,18 +433,18 @@ fn column<'a>(
 /// A cell while it is read.
 struct Instruction<'a, 't> {
     dialect: Dialect,
-    cell: Piece<'a>,
+    cell: SourcePiece<'a>,
     thread: &'t mut Thread,
-    places: &'t mut Places,
+    places: &'t mut LocationNames,
 }
 
 impl<'a> Instruction<'a, '_> {
-    fn unknown<T>(&self) -> Read<T> {
+    fn unknown<T>(&self) -> HerdParsed<T> {
         self.cell.wrong(FORMS[self.dialect as usize])
     }
 
     /// Reads it; gives the label of a branch, which has to come next.
-    fn read(mut self) -> Read<Option<Piece<'a>>> {
+    fn read(mut self) -> HerdParsed<Option<SourcePiece<'a>>> {
         let (mnemonic, rest) = self.cell.word();
         let mnemonic = mnemonic.text();
         let fence = match (self.dialect, mnemonic, rest.text()) {
@@ -555,7 +562,13 @@ impl<'a> Instruction<'a, '_> {
     }
 
     /// A store exclusive, behind the load exclusive of its location; `status` gets whether it has stored.
-    fn store_exclusive(&mut self, status: Piece<'a>, from: Piece<'a>, at: Piece<'a>, release: bool) -> Read<()> {
+    fn store_exclusive(
+        &mut self,
+        status: SourcePiece<'a>,
+        from: SourcePiece<'a>,
+        at: SourcePiece<'a>,
+        release: bool,
+    ) -> HerdParsed<()> {
         let (line, _) = self.address(at, false)?;
         let (term, data) = self.number_in(from)?;
         let load = self.thread.reserves.take().filter(|load| self.thread.accesses[*load].line == line);
@@ -569,7 +582,7 @@ impl<'a> Instruction<'a, '_> {
     }
 
     /// What stands behind LOCK.
-    fn locked(&mut self, rest: Piece<'a>) -> Read<()> {
+    fn locked(&mut self, rest: SourcePiece<'a>) -> HerdParsed<()> {
         let (mnemonic, rest) = rest.word();
         match (mnemonic.text(), operands(rest).as_slice()) {
             ("INC", &[at]) => {
@@ -590,11 +603,11 @@ impl<'a> Instruction<'a, '_> {
     /// A read-modify-write; `to` gets the old value.
     fn update(
         &mut self,
-        to: Option<Piece<'a>>,
+        to: Option<SourcePiece<'a>>,
         access: Access,
         update: Update,
         (operand, data): (Term, AccessSet),
-    ) -> Read<()> {
+    ) -> HerdParsed<()> {
         let own = Term::Load(self.thread.accesses.len());
         let term = match update {
             Update::Swap => operand,
@@ -605,8 +618,9 @@ impl<'a> Instruction<'a, '_> {
     }
 
     /// A move of X86: which of the operands is memory says whether it loads or stores.
-    fn x86(&mut self, to: Piece<'a>, from: Piece<'a>) -> Read<()> {
-        let immediate = |piece: Piece<'a>| piece.text().starts_with('$').then(|| piece.part(1, piece.to - piece.from));
+    fn x86(&mut self, to: SourcePiece<'a>, from: SourcePiece<'a>) -> HerdParsed<()> {
+        let immediate =
+            |piece: SourcePiece<'a>| piece.text().starts_with('$').then(|| piece.part(1, piece.to - piece.from));
         match (memory(to), memory(from), immediate(from)) {
             (Some(at), None, number) => {
                 let line = self.location(at)?;
@@ -628,7 +642,7 @@ impl<'a> Instruction<'a, '_> {
         }
     }
 
-    fn location(&mut self, piece: Piece<'a>) -> Read<usize> {
+    fn location(&mut self, piece: SourcePiece<'a>) -> HerdParsed<usize> {
         if !is_name(piece.text()) || register(self.dialect, piece.text()).is_some() {
             return piece.wrong("a location");
         }
@@ -636,12 +650,12 @@ impl<'a> Instruction<'a, '_> {
     }
 
     /// The location behind `[Xm]` or `[Xm,Wk,SXTW]`, and the loads that the address depends on.
-    fn address(&mut self, piece: Piece<'a>, is_indexed: bool) -> Read<(usize, AccessSet)> {
+    fn address(&mut self, piece: SourcePiece<'a>, is_indexed: bool) -> HerdParsed<(usize, AccessSet)> {
         let expected = if is_indexed { "[Xm] or [Xm,Wk,SXTW]" } else { "[Xm]" };
         let inside = piece.text().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
         let Some(inside) = inside else { return piece.wrong(expected) };
-        let parts: Vec<Piece<'a>> =
-            piece.part(1, 1 + inside.len()).split(',').into_iter().map(Piece::trimmed).collect();
+        let parts: Vec<SourcePiece<'a>> =
+            piece.part(1, 1 + inside.len()).split(',').into_iter().map(SourcePiece::trimmed).collect();
         let (pointer, index) = match parts[..] {
             [pointer] => (pointer, None),
             [pointer, index, extend] if is_indexed && extend.text() == "SXTW" => (pointer, Some(index)),
@@ -659,7 +673,7 @@ impl<'a> Instruction<'a, '_> {
     }
 
     /// The register that a word names.
-    fn name(&mut self, piece: Piece<'a>) -> Read<String> {
+    fn name(&mut self, piece: SourcePiece<'a>) -> HerdParsed<String> {
         let Some(name) = register(self.dialect, piece.text()) else {
             return piece.wrong(format!("a register of {}", self.dialect.name()));
         };
@@ -668,7 +682,7 @@ impl<'a> Instruction<'a, '_> {
     }
 
     /// The number in a register, and the loads it depends on; 0 where nothing was put.
-    fn number_in(&mut self, piece: Piece<'a>) -> Read<(Term, AccessSet)> {
+    fn number_in(&mut self, piece: SourcePiece<'a>) -> HerdParsed<(Term, AccessSet)> {
         let name = self.name(piece)?;
         match self.thread.registers.get(&name) {
             None => Ok((Term::Number(0), 0)),
@@ -679,7 +693,7 @@ impl<'a> Instruction<'a, '_> {
         }
     }
 
-    fn set(&mut self, to: Piece<'a>, term: Term, loads: AccessSet) -> Read<()> {
+    fn set(&mut self, to: SourcePiece<'a>, term: Term, loads: AccessSet) -> HerdParsed<()> {
         if term.size() > MOST_OPERATIONS {
             return self.cell.wrong(format!("a value of at most {MOST_OPERATIONS} operations"));
         }
@@ -688,13 +702,13 @@ impl<'a> Instruction<'a, '_> {
         Ok(())
     }
 
-    fn load(&mut self, to: Piece<'a>, access: Access) -> Read<()> {
+    fn load(&mut self, to: SourcePiece<'a>, access: Access) -> HerdParsed<()> {
         let number = self.push(access)?;
         self.set(to, Term::Load(number), 1 << number)
     }
 
     /// One access more; gives its number.
-    fn push(&mut self, access: Access) -> Read<usize> {
+    fn push(&mut self, access: Access) -> HerdParsed<usize> {
         let number = self.thread.accesses.len();
         if number == MOST_ACCESSES {
             return self.cell.wrong(format!("at most {MOST_ACCESSES} accesses in a thread"));
@@ -723,7 +737,7 @@ fn update_of(mnemonic: &str) -> Option<(Update, &str)> {
 }
 
 /// What stands in `[ ]`.
-fn memory(piece: Piece<'_>) -> Option<Piece<'_>> {
+fn memory(piece: SourcePiece<'_>) -> Option<SourcePiece<'_>> {
     let inside = piece.text().strip_prefix('[')?.strip_suffix(']')?.len();
     Some(piece.part(1, 1 + inside).trimmed())
 }
@@ -744,7 +758,7 @@ fn plain(line: usize) -> Access {
 }
 
 /// Operands between commas that are in no brackets.
-fn operands(rest: Piece<'_>) -> Vec<Piece<'_>> {
+fn operands(rest: SourcePiece<'_>) -> Vec<SourcePiece<'_>> {
     let (mut depth, mut from, mut all) = (0_usize, 0, Vec::new());
     for (at, letter) in rest.text().char_indices() {
         match letter {
@@ -762,7 +776,7 @@ fn operands(rest: Piece<'_>) -> Vec<Piece<'_>> {
 }
 
 /// Words between blanks.
-fn words(mut rest: Piece<'_>) -> Vec<Piece<'_>> {
+fn words(mut rest: SourcePiece<'_>) -> Vec<SourcePiece<'_>> {
     let mut all = Vec::new();
     while !rest.is_empty() {
         let (word, more) = rest.word();
@@ -772,16 +786,17 @@ fn words(mut rest: Piece<'_>) -> Vec<Piece<'_>> {
     all
 }
 
-type Claim = (Vec<Named>, Quantifier, Condition, String);
+type Claim = (Vec<OutcomeTerm>, Quantifier, Condition, String);
 
 /// `locations [..]` and the condition: what an outcome names, and what is said of the outcomes.
-fn claim(dialect: Dialect, tail: Piece<'_>, threads: &[Thread], places: &Places) -> Read<Claim> {
+fn claim(dialect: Dialect, tail: SourcePiece<'_>, threads: &[Thread], places: &LocationNames) -> HerdParsed<Claim> {
     let mut reader = ConditionReader { dialect, threads, places, rest: tail, named: Vec::new() };
     if tail.text().starts_with("locations") {
         let list = tail.part("locations".len(), tail.to - tail.from).trimmed();
         let close = list.text().find(']').filter(|_| list.text().starts_with('['));
         let Some(close) = close else { return list.wrong("[x; 0:EAX;]") };
-        for item in list.part(1, close).split(';').into_iter().map(Piece::trimmed).filter(|item| !item.is_empty()) {
+        for item in list.part(1, close).split(';').into_iter().map(SourcePiece::trimmed).filter(|item| !item.is_empty())
+        {
             reader.place(item)?;
         }
         reader.rest = list.part(close + 1, list.to - list.from).trimmed();
@@ -807,9 +822,9 @@ fn claim(dialect: Dialect, tail: Piece<'_>, threads: &[Thread], places: &Places)
     }
     // Registers by thread and name, then locations.
     let named = reader.named;
-    let key = |named: &Named| match named {
-        Named::Register { thread, spelled, .. } => (0, *thread, spelled.clone()),
-        Named::Line { name, .. } => (1, 0, name.clone()),
+    let key = |named: &OutcomeTerm| match named {
+        OutcomeTerm::Register { thread, spelled, .. } => (0, *thread, spelled.clone()),
+        OutcomeTerm::Line { name, .. } => (1, 0, name.clone()),
     };
     let mut order: Vec<usize> = (0..named.len()).collect();
     scalepool_ordered::sort_by_key(&mut order, |n| key(&named[*n]));
@@ -823,10 +838,10 @@ fn claim(dialect: Dialect, tail: Piece<'_>, threads: &[Thread], places: &Places)
 struct ConditionReader<'a, 't> {
     dialect: Dialect,
     threads: &'t [Thread],
-    places: &'t Places,
-    rest: Piece<'a>,
+    places: &'t LocationNames,
+    rest: SourcePiece<'a>,
     /// What has been named so far.
-    named: Vec<Named>,
+    named: Vec<OutcomeTerm>,
 }
 
 /// Brackets within brackets.
@@ -842,7 +857,7 @@ impl<'a> ConditionReader<'a, '_> {
         is_next
     }
 
-    fn any(&mut self, depth: usize) -> Read<Condition> {
+    fn any(&mut self, depth: usize) -> HerdParsed<Condition> {
         let mut parts = vec![self.all(depth)?];
         while self.takes("\\/") {
             parts.push(self.all(depth)?);
@@ -850,7 +865,7 @@ impl<'a> ConditionReader<'a, '_> {
         Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::Any(parts) })
     }
 
-    fn all(&mut self, depth: usize) -> Read<Condition> {
+    fn all(&mut self, depth: usize) -> HerdParsed<Condition> {
         let mut parts = vec![self.one(depth)?];
         while self.takes("/\\") {
             parts.push(self.one(depth)?);
@@ -858,7 +873,7 @@ impl<'a> ConditionReader<'a, '_> {
         Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) })
     }
 
-    fn one(&mut self, depth: usize) -> Read<Condition> {
+    fn one(&mut self, depth: usize) -> HerdParsed<Condition> {
         if depth > MOST_DEPTH {
             return self.rest.wrong(format!("at most {MOST_DEPTH} brackets within each other"));
         }
@@ -891,7 +906,7 @@ impl<'a> ConditionReader<'a, '_> {
     }
 
     /// The place of a register or location among what is named.
-    fn place(&mut self, piece: Piece<'a>) -> Read<usize> {
+    fn place(&mut self, piece: SourcePiece<'a>) -> HerdParsed<usize> {
         let named = match piece.text().find(':') {
             Some(at) => {
                 let (thread, word) = (piece.part(0, at).trimmed(), piece.part(at + 1, piece.to - piece.from).trimmed());
@@ -913,13 +928,13 @@ impl<'a> ConditionReader<'a, '_> {
                     Dialect::AArch64 => name,
                     _ => own.spelled.get(&name).cloned().unwrap_or_else(|| word.text().to_owned()),
                 };
-                Named::Register { thread, spelled, term }
+                OutcomeTerm::Register { thread, spelled, term }
             }
             None => {
                 let name = piece.text().trim_matches(['[', ']']).trim();
                 let line = self.places.names.iter().position(|known| known == name);
                 let Some(line) = line else { return piece.wrong("a location, or a register such as 0:EAX") };
-                Named::Line { name: name.to_owned(), line }
+                OutcomeTerm::Line { name: name.to_owned(), line }
             }
         };
         let known = self.named.iter().position(|other| *other == named);

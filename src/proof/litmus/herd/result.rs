@@ -2,7 +2,7 @@
 
 use super::histogram::OutcomeSet;
 use super::parse::HerdError;
-use super::{HerdTest, Named, Quantifier, observation};
+use super::{HerdTest, OutcomeTerm, Quantifier, observation};
 use crate::explore::{Counterexample, ExplorationReport};
 use scalepool_ordered::OrderedSet;
 use serde_json::{Value, json};
@@ -141,9 +141,9 @@ impl HerdTest {
                 thread.iter().map(|access| if access.gives_value() { rest.next().unwrap_or(0) } else { 0 }).collect()
             })
             .collect();
-        let value = |named: &Named| match named {
-            Named::Register { thread, term, .. } => term.value(&|access| values[*thread][access]),
-            Named::Line { line, .. } => last[*line].into(),
+        let value = |named: &OutcomeTerm| match named {
+            OutcomeTerm::Register { thread, term, .. } => term.value(&|access| values[*thread][access]),
+            OutcomeTerm::Line { line, .. } => last[*line].into(),
         };
         self.named.iter().map(value).collect()
     }

@@ -9,7 +9,7 @@ use scalepool_ordered::OrderedMap;
 
 /// How a thread orders its accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ThreadModel {
     /// Sequential.
     Sc,
     /// A store buffer.
@@ -18,8 +18,9 @@ pub(super) enum Order {
     Arm,
 }
 
-impl Order {
-    pub const ALL: [(&'static str, Order); 3] = [("SC", Order::Sc), ("TSO", Order::Tso), ("ARM", Order::Arm)];
+impl ThreadModel {
+    pub const ALL: [(&'static str, ThreadModel); 3] =
+        [("SC", ThreadModel::Sc), ("TSO", ThreadModel::Tso), ("ARM", ThreadModel::Arm)];
 }
 
 /// A fence.
@@ -65,7 +66,7 @@ pub(super) enum Register {
 /// A column of a program while it is read.
 #[derive(Debug, Clone)]
 pub(super) struct Thread {
-    pub order: Order,
+    pub order: ThreadModel,
     pub registers: OrderedMap<String, Register>,
     /// How each register is written where it comes first.
     pub spelled: OrderedMap<String, String>,
@@ -79,7 +80,7 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    pub fn new(order: Order) -> Self {
+    pub fn new(order: ThreadModel) -> Self {
         let (registers, spelled) = (OrderedMap::new(), OrderedMap::new());
         Self { order, registers, spelled, control: 0, accesses: Vec::new(), reserves: None, fences: Vec::new() }
     }
@@ -96,10 +97,10 @@ impl Thread {
         let depends = |set: AccessSet| set >> a & 1 == 1;
         let full = self.is_between(Fence::Full, a, b);
         match self.order {
-            Order::Sc => true,
+            ThreadModel::Sc => true,
             // A read-modify-write is a fence by both.
-            Order::Tso => a_loads || b_stores || full,
-            Order::Arm => {
+            ThreadModel::Tso => a_loads || b_stores || full,
+            ThreadModel::Arm => {
                 full
                     // Of one line; a load may take the value of a store early, but for an acquire load; that of a store exclusive
                     // is known when it has stored.

@@ -6,7 +6,7 @@
 //! A walk through a read: a requester without a request asks; the messages of the bridge go to the net; when its response is ready, its line
 //! has to be one that was the newest at some time since the request began.
 
-use super::judged::{LineHistory, OpenRequest};
+use super::judged::{JudgedRequest, LineHistory};
 use super::wrong::{self, WrongBridge};
 use super::{ADDED, AcceleratorOperation, BASE, Shown, WORD_ENABLES, small_cache};
 use crate::explore::fingerprint::fingerprint;
@@ -62,7 +62,7 @@ pub(super) struct AskedBridge {
     /// Accesses to the memory of the cache that have not ended.
     pub accesses: Vec<BridgeActor>,
     /// Requests by requester.
-    pub requests: Vec<Option<OpenRequest>>,
+    pub requests: Vec<Option<JudgedRequest>>,
     /// What each line has been.
     pub history: Vec<LineHistory>,
     /// Requests that have begun.
@@ -252,7 +252,7 @@ impl AskedBridge {
             return around.events.push(CoherenceEvent::new("COH-INV-09", at, "bridge", found, expected));
         };
         let number = self.begun;
-        self.requests[usize::from(requester)] = Some(OpenRequest { number, entry, operation, line, value, since });
+        self.requests[usize::from(requester)] = Some(JudgedRequest { number, entry, operation, line, value, since });
         let mut out = BridgeOutput::default();
         self.bridge.start(entry, &mut out);
         self.follow(out, around);

@@ -11,7 +11,7 @@ use scalepool_protocols::ualink::code::Status;
 
 /// A request that is not answered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct OpenRequest {
+pub(super) struct JudgedRequest {
     /// Its number, in the order in which requests have begun.
     pub number: u8,
     /// Its entry.
@@ -47,7 +47,7 @@ fn word_of(store: u8) -> u64 {
     u64::from_le_bytes([store; 8])
 }
 
-impl OpenRequest {
+impl JudgedRequest {
     /// What it makes of a value, if it stores.
     fn result(&self, LineValue { word, rest, poison }: LineValue) -> Option<LineValue> {
         let (stored, is_poisoned) = (word_of(self.value), self.operation == AcceleratorOperation::WritePoison);
@@ -97,12 +97,16 @@ impl LineHistory {
     }
 
     /// A place in which the newest value is has this content now: the same, or what one of the open requests has made of it. What is wrong.
-    pub fn placed<'a>(&mut self, line: &CacheLine, mut open: impl Iterator<Item = &'a OpenRequest>) -> Option<String> {
+    pub fn placed<'a>(
+        &mut self,
+        line: &CacheLine,
+        mut open: impl Iterator<Item = &'a JudgedRequest>,
+    ) -> Option<String> {
         if *line == self.newest() {
             return None;
         }
         let last = self.last();
-        let result = |request: &'a OpenRequest| Some((request, request.result(last).filter(|v| v.line() == *line)?));
+        let result = |request: &'a JudgedRequest| Some((request, request.result(last).filter(|v| v.line() == *line)?));
         let Some((request, value)) = open.find_map(result).filter(|(_, value)| !self.values.contains(value)) else {
             return Some(line.to_string());
         };
@@ -121,7 +125,7 @@ impl LineHistory {
     /// What is wrong with the answer to a request: rule, what was found, what was expected.
     pub fn judge(
         &mut self,
-        open: &OpenRequest,
+        open: &JudgedRequest,
         status: Status,
         line: Option<&CacheLine>,
     ) -> Option<(&'static str, String, &'static str)> {

@@ -14,7 +14,7 @@
 
 use super::Operation;
 use crate::systems::menu::AtomicHold;
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::content::{LineAddr, LineContent, LineToken};
 
 /// The result that has been computed and not yet stored.
@@ -24,7 +24,13 @@ pub struct Alu(Option<(LineAddr, LineToken)>);
 impl Alu {
     /// The atomic operation that is possible on a line; `loads` and `stores` tell whether the agent may load from its
     /// copy and store to it.
-    pub(super) fn operation(&self, site: Site<'_>, line: LineAddr, loads: bool, stores: bool) -> Option<Operation> {
+    pub(super) fn operation(
+        &self,
+        site: AgentSite<'_>,
+        line: LineAddr,
+        loads: bool,
+        stores: bool,
+    ) -> Option<Operation> {
         let hold = site.menu().atomics?;
         match &self.0 {
             Some((own, _)) => (*own == line && stores).then_some(Operation::StoreResult { line }),
@@ -39,7 +45,7 @@ impl Alu {
     }
 
     /// Reads a value and computes a new one from it.
-    pub(super) fn begin(&mut self, site: Site<'_>, line: LineAddr, value: Option<LineToken>) {
+    pub(super) fn begin(&mut self, site: AgentSite<'_>, line: LineAddr, value: Option<LineToken>) {
         self.0 = value.map(|value| (line, value.computed().poisoned(site.poisons())));
     }
 
@@ -55,7 +61,7 @@ impl Alu {
     }
 
     /// Called after a step: drops the result if the agent no longer owns its line, so the atomic starts again.
-    pub(super) fn keep(&mut self, site: Site<'_>, owns: impl Fn(LineAddr) -> bool) {
+    pub(super) fn keep(&mut self, site: AgentSite<'_>, owns: impl Fn(LineAddr) -> bool) {
         if site.menu().atomics == Some(AtomicHold::Held) {
             self.0.take_if(|(line, _)| !owns(*line));
         }

@@ -1,11 +1,11 @@
 //! A caching device of CXL.cache.
 
 use super::alu::Alu;
-use super::{Deed, Did, Operation, Part, Place};
+use super::{Deed, Did, Operation, Part, ProgramPlace};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
 use crate::systems::menu::ProgramOperation;
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::device::{DeviceCache, WriteBytes};
 use scalepool_coherence::cache::requests;
@@ -21,12 +21,12 @@ use scalepool_protocols::cxl::cxl256::code::D2hReqOpcode as Op;
 pub struct CacheDevicePart(pub DeviceCache<LineToken>, Alu);
 
 /// What a store writes: a part of the line.
-fn stored(site: Site<'_>, line: LineAddr) -> WriteBytes<LineToken> {
+fn stored(site: AgentSite<'_>, line: LineAddr) -> WriteBytes<LineToken> {
     WriteBytes { data: site.new_value(line), enables: 1 }
 }
 
 /// What a write request writes: a part of the line where that is legal.
-fn written(site: Site<'_>, opcode: Op, line: LineAddr) -> Option<WriteBytes<LineToken>> {
+fn written(site: AgentSite<'_>, opcode: Op, line: LineAddr) -> Option<WriteBytes<LineToken>> {
     match opcode {
         Op::WrInv | Op::WOWrInv => Some(stored(site, line)),
         Op::ItoMWr | Op::WrCur | Op::WOWrInvF => Some(WriteBytes { enables: WHOLE_LINE, ..stored(site, line) }),
@@ -39,15 +39,15 @@ impl Part for CacheDevicePart {
         1
     }
 
-    fn accepts(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, site: AgentSite<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.0.accepts(site.config(), 0, msg)
     }
 
-    fn ways(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
+    fn ways(&self, site: AgentSite<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
         self.0.ways(site.config(), 0, msg)
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(_, msg) => self.0.take(site.config(), 0, msg, way, out),
             Deed::Began(Operation::Request { line, opcode, store }) => {
@@ -75,7 +75,7 @@ impl Part for CacheDevicePart {
         }
     }
 
-    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+    fn operations(&self, system: &Composite, site: AgentSite<'_>, out: &mut Vec<Operation>) {
         if let Some(place) = system.place(site.agent) {
             // Whether a store is there in time to wait with the read before it (§2.4) is not said: both.
             let line = LineAddr(0);
@@ -104,7 +104,12 @@ impl Part for CacheDevicePart {
     }
 
     /// A store whose requested ownership was lost before it could happen asks again, and waits with that request.
-    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut AgentOutput<LineToken>) -> Option<Did> {
+    fn advance(
+        &mut self,
+        site: AgentSite<'_>,
+        place: &mut ProgramPlace,
+        out: &mut AgentOutput<LineToken>,
+    ) -> Option<Did> {
         let line = LineAddr(0);
         let config = site.config();
         let (next, asked) = *place;
@@ -143,7 +148,7 @@ impl Part for CacheDevicePart {
 
     fn check_step(
         &self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         before: &Self,
         deed: &Deed,
         out: &AgentOutput<LineToken>,
@@ -159,11 +164,11 @@ impl Part for CacheDevicePart {
         DeviceWatch { before: &before.0, out, after: &self.0 }.check(site.config(), &step, events);
     }
 
-    fn gives_up(&mut self, site: Site<'_>) {
+    fn gives_up(&mut self, site: AgentSite<'_>) {
         self.1.keep(site, |line| self.0.at(line).may_store());
     }
 
-    fn store_enables(&self, _: Site<'_>, _: LineAddr) -> u64 {
+    fn store_enables(&self, _: AgentSite<'_>, _: LineAddr) -> u64 {
         1
     }
 
@@ -180,7 +185,7 @@ impl Part for CacheDevicePart {
 
     fn used(
         &mut self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         line: LineAddr,
         used: (LineToken, bool),
         newest: LineToken,
@@ -193,7 +198,7 @@ impl Part for CacheDevicePart {
         self.1.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
+    fn copy(&self, site: AgentSite<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         let entry = self.0.entry(line).filter(|e| e.at.has_copy())?;
         let value = entry.data.as_ref()?.data;
         let (writable, dirty) = (entry.at.may_store(), entry.at.is_dirty());
@@ -201,12 +206,12 @@ impl Part for CacheDevicePart {
     }
 
     /// Data that it has early.
-    fn kept(&self, _: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+    fn kept(&self, _: AgentSite<'_>, line: LineAddr) -> Vec<LineToken> {
         let early = self.0.entry(line).filter(|e| e.at == CacheLineState::RdData);
         early.and_then(|e| e.data.as_ref()).map(|bytes| bytes.data).into_iter().collect()
     }
 
-    fn waits(&self, site: Site<'_>, place: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+    fn waits(&self, site: AgentSite<'_>, place: Option<ProgramPlace>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
         if self.0.is_flushing() {
             wait(Awaited::Request, None);
         }
@@ -248,7 +253,7 @@ impl Part for CacheDevicePart {
 
 /// What a core of CXL.cache may not see: another poison than the last store's, or an old value where it has to be the newest.
 pub(super) fn used_by_core(
-    site: Site<'_>,
+    site: AgentSite<'_>,
     line: LineAddr,
     (value, current): (LineToken, bool),
     newest: LineToken,

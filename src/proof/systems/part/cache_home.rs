@@ -4,7 +4,7 @@ use super::cache_device::used_by_core;
 use super::{Deed, Operation, Owner, Part, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::backing::{Backing, Flat, HomeMemory};
 use scalepool_coherence::cache::device::DeviceCache;
@@ -52,11 +52,11 @@ impl Part for CacheHomePart {
         self.home.memory.port()
     }
 
-    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, site: AgentSite<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.home.accepts(site.config(), port, msg)
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         let config = site.config();
         match *deed {
             Deed::Took(port, msg) => self.home.take(config, port, msg, way, out),
@@ -71,7 +71,7 @@ impl Part for CacheHomePart {
         }
     }
 
-    fn operations(&self, _: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+    fn operations(&self, _: &Composite, site: AgentSite<'_>, out: &mut Vec<Operation>) {
         out.extend((0..self.home.choices(site.config())).map(Operation::Choose));
         if site.menu().core {
             for &line in site.lines().iter().filter(|line| self.home.open().iter().all(|t| t.line != **line)) {
@@ -82,7 +82,7 @@ impl Part for CacheHomePart {
 
     fn check_step(
         &self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         before: &Self,
         deed: &Deed,
         out: &AgentOutput<LineToken>,
@@ -94,7 +94,7 @@ impl Part for CacheHomePart {
     }
 
     /// A device's data, or the write of the own core.
-    fn write_of(&self, site: Site<'_>, deed: &Deed) -> (bool, u64) {
+    fn write_of(&self, site: AgentSite<'_>, deed: &Deed) -> (bool, u64) {
         match *deed {
             Deed::Took(port, Msg::D2hData { uqid, enables, .. }) if self.home.pulls(uqid) => {
                 (site.holder_poisons(port), enables)
@@ -113,7 +113,7 @@ impl Part for CacheHomePart {
 
     fn used(
         &mut self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         line: LineAddr,
         used: (LineToken, bool),
         newest: LineToken,
@@ -126,7 +126,7 @@ impl Part for CacheHomePart {
     }
 
     /// Data that waits for its answer, or to be stored.
-    fn kept(&self, _: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+    fn kept(&self, _: AgentSite<'_>, line: LineAddr) -> Vec<LineToken> {
         let unstored = match &self.home.memory {
             HomeMemory::Own(_) => None,
             HomeMemory::Behind(lines) => lines.unstored(line),
@@ -141,7 +141,7 @@ impl Part for CacheHomePart {
         kept.chain(unstored).copied().collect()
     }
 
-    fn waits(&self, _: Site<'_>, _: Option<super::Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+    fn waits(&self, _: AgentSite<'_>, _: Option<super::ProgramPlace>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
         let own = self.home.open().iter().filter(|t| !matches!(t.task, Task::Request { .. }));
         own.for_each(|t| wait(Awaited::Request, Some(t.line)));
     }
@@ -152,7 +152,7 @@ impl Part for CacheHomePart {
 }
 
 impl Owner for CacheHomePart {
-    fn memory(&self, system: &Composite, site: Site<'_>, line: LineAddr) -> LineToken {
+    fn memory(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr) -> LineToken {
         system.memory_of(site.agent).map_or_else(|| self.home.memory.read(line), |memory| memory.value(line))
     }
 
@@ -175,7 +175,7 @@ impl Owner for CacheHomePart {
         }
     }
 
-    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
+    fn check(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let found = events.len();
         check_copies(&system.view(line), &|n| system.name(n).to_owned(), events);
         if system.is_absent(site.agent, line) {
@@ -195,7 +195,7 @@ impl Owner for CacheHomePart {
     }
 
     /// O7: a snoop that has arrived is answered, whatever else the device waits for.
-    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
+    fn check_held(&self, system: &Composite, site: AgentSite<'_>, events: &mut Vec<CoherenceEvent>) {
         for (port, device) in self.devices(system, site) {
             let (agent, _) = system.holder(site.agent, port);
             let config = system.config(agent);
@@ -215,7 +215,7 @@ impl Owner for CacheHomePart {
         }
     }
 
-    fn check_idle(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
+    fn check_idle(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         if system.is_absent(site.agent, line) {
             return;
         }
@@ -240,7 +240,7 @@ impl CacheHomePart {
     fn devices<'a>(
         &self,
         system: &'a Composite,
-        site: Site<'_>,
+        site: AgentSite<'_>,
     ) -> impl Iterator<Item = (AgentPort, &'a DeviceCache<LineToken>)> + use<'a> {
         let home = site.agent;
         (0..self.devices).filter_map(move |port| Some((port, system.holder(home, port).1.cache()?)))
@@ -250,7 +250,7 @@ impl CacheHomePart {
     fn check_answers(
         &self,
         system: &Composite,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         port: AgentPort,
         device: &DeviceCache<LineToken>,
         line: LineAddr,
@@ -286,7 +286,7 @@ impl CacheHomePart {
     fn check_orders(
         &self,
         system: &Composite,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         port: AgentPort,
         device: &DeviceCache<LineToken>,
         line: LineAddr,
@@ -322,7 +322,7 @@ impl CacheHomePart {
     }
 
     /// V6: what the home has open on a line at once.
-    fn check_open(&self, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
+    fn check_open(&self, site: AgentSite<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let mut say = |rule, found: &str, expected: &str| {
             events.push(CoherenceEvent::new(rule, line, site.name(), found, expected));
         };

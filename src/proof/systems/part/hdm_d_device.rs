@@ -1,11 +1,11 @@
 //! A device with HDM-D: its memory, its bias table, its own cache.
 
 use super::alu::Alu;
-use super::{Deed, Did, Operation, Owner, Part, Place, Signature};
+use super::{Deed, Did, Operation, Owner, Part, ProgramPlace, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
 use crate::systems::menu::ProgramOperation;
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::bias::device::{Bias, BiasDevice, enables_of};
 use scalepool_coherence::cache::requests::owns;
@@ -24,7 +24,7 @@ use super::hdm_db_device::check_at_rest;
 pub struct HdmDDevicePart(BiasDevice<LineToken>, Alu);
 
 impl HdmDDevicePart {
-    fn issue(&mut self, site: Site<'_>, line: LineAddr, opcode: D2hReqOpcode, out: &mut AgentOutput<LineToken>) {
+    fn issue(&mut self, site: AgentSite<'_>, line: LineAddr, opcode: D2hReqOpcode, out: &mut AgentOutput<LineToken>) {
         let data = enables_of(opcode).map(|enables| (site.new_value(line), enables));
         self.0.issue(site.config(), line, opcode, data, out);
     }
@@ -45,15 +45,15 @@ impl Part for HdmDDevicePart {
         1
     }
 
-    fn accepts(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, site: AgentSite<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.0.accepts(site.config(), 0, msg)
     }
 
-    fn ways(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
+    fn ways(&self, site: AgentSite<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.0.ways(site.config(), 0, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(_, msg) => self.0.take(site.config(), 0, msg, way, out),
             Deed::Began(Operation::Request { line, opcode, .. }) => self.issue(site, line, opcode, out),
@@ -70,7 +70,7 @@ impl Part for HdmDDevicePart {
         }
     }
 
-    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+    fn operations(&self, system: &Composite, site: AgentSite<'_>, out: &mut Vec<Operation>) {
         if system.runs_programs() {
             return;
         }
@@ -85,7 +85,12 @@ impl Part for HdmDDevicePart {
         }
     }
 
-    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut AgentOutput<LineToken>) -> Option<Did> {
+    fn advance(
+        &mut self,
+        site: AgentSite<'_>,
+        place: &mut ProgramPlace,
+        out: &mut AgentOutput<LineToken>,
+    ) -> Option<Did> {
         let (line, config) = (LineAddr(0), site.config());
         let (next, asked) = *place;
         if config.mem.is_outside(line) {
@@ -129,7 +134,7 @@ impl Part for HdmDDevicePart {
 
     fn check_step(
         &self,
-        _: Site<'_>,
+        _: AgentSite<'_>,
         before: &Self,
         deed: &Deed,
         out: &AgentOutput<LineToken>,
@@ -140,12 +145,12 @@ impl Part for HdmDDevicePart {
         }
     }
 
-    fn gives_up(&mut self, site: Site<'_>) {
+    fn gives_up(&mut self, site: AgentSite<'_>) {
         self.1.keep(site, |line| self.0.can_store(line));
     }
 
     /// Of the operation that begins, of the data that comes, or of the open request that Mem*Fwd ends.
-    fn write_of(&self, site: Site<'_>, deed: &Deed) -> (bool, u64) {
+    fn write_of(&self, site: AgentSite<'_>, deed: &Deed) -> (bool, u64) {
         let of = |opcode| enables_of(opcode).unwrap_or(WHOLE_LINE);
         let enables = match deed {
             Deed::Began(Operation::Request { opcode, .. }) => of(*opcode),
@@ -175,7 +180,7 @@ impl Part for HdmDDevicePart {
 
     fn used(
         &mut self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         line: LineAddr,
         (value, current): (LineToken, bool),
         newest: LineToken,
@@ -192,14 +197,14 @@ impl Part for HdmDDevicePart {
         self.1.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
+    fn copy(&self, site: AgentSite<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         let (state, value) = self.0.own(line);
         let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
         let value = value.filter(|_| state != Copy4::I)?;
         Some(CopyView { agent: site.agent, usable: true, writable, dirty, value })
     }
 
-    fn waits(&self, site: Site<'_>, place: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+    fn waits(&self, site: AgentSite<'_>, place: Option<ProgramPlace>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
         for &line in site.lines().iter().filter(|line| self.0.is_pending(**line)) {
             wait(Awaited::Request, Some(line));
         }
@@ -223,7 +228,7 @@ impl Part for HdmDDevicePart {
 }
 
 impl Owner for HdmDDevicePart {
-    fn memory(&self, _: &Composite, _: Site<'_>, line: LineAddr) -> LineToken {
+    fn memory(&self, _: &Composite, _: AgentSite<'_>, line: LineAddr) -> LineToken {
         self.0.memory(line)
     }
 
@@ -236,14 +241,14 @@ impl Owner for HdmDDevicePart {
         self.preset(line, memory, Copy4::I, memory);
     }
 
-    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
+    fn check(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let view = system.view(line);
         check_copies(&view, &|n| system.name(n).to_owned(), events);
         check_bias(&view, site.agent, self.0.bias(line) == Bias::Device, &|n| system.name(n).to_owned(), events);
     }
 
     /// The device ends M2S requests whatever it asks for itself.
-    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
+    fn check_held(&self, system: &Composite, site: AgentSite<'_>, events: &mut Vec<CoherenceEvent>) {
         let (link, dir) = system.toward_home(site.agent, 0);
         let held = system.under_way(link, dir).iter().find(|m| self.0.accepts(site.config(), 0, m) == Accept::Wait);
         if let Some(msg) = held {
@@ -253,7 +258,7 @@ impl Owner for HdmDDevicePart {
         }
     }
 
-    fn check_idle(&self, system: &Composite, _: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
+    fn check_idle(&self, system: &Composite, _: AgentSite<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         check_at_rest(system, line, events);
     }
 

@@ -2,10 +2,10 @@
 
 use super::alu::Alu;
 use super::mem_host::{advance, copy, kept, program_wait};
-use super::{Deed, Did, Operation, Part, Place};
+use super::{Deed, Did, Operation, Part, ProgramPlace};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::bias::host::BiasHost;
 use scalepool_coherence::content::{LineAddr, LineToken, WHOLE_LINE};
@@ -26,7 +26,7 @@ impl Default for HdmDHostPart {
 }
 
 impl HdmDHostPart {
-    fn store(&mut self, site: Site<'_>, line: LineAddr, out: &mut AgentOutput<LineToken>) {
+    fn store(&mut self, site: AgentSite<'_>, line: LineAddr, out: &mut AgentOutput<LineToken>) {
         self.0.mem.store(site.config(), line, site.new_value(line), WHOLE_LINE, out);
     }
 }
@@ -36,15 +36,15 @@ impl Part for HdmDHostPart {
         1
     }
 
-    fn accepts(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, site: AgentSite<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.0.accepts(site.config(), 0, msg)
     }
 
-    fn ways(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
+    fn ways(&self, site: AgentSite<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.0.ways(site.config(), 0, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(_, msg) => self.0.take(site.config(), 0, msg, way, out),
             Deed::Began(Operation::Read { line, request, want }) => self.0.mem.issue(line, request, want, out),
@@ -63,7 +63,7 @@ impl Part for HdmDHostPart {
         }
     }
 
-    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+    fn operations(&self, system: &Composite, site: AgentSite<'_>, out: &mut Vec<Operation>) {
         if system.runs_programs() {
             return;
         }
@@ -88,19 +88,24 @@ impl Part for HdmDHostPart {
         }
     }
 
-    fn follow_up(&mut self, site: Site<'_>, out: &mut AgentOutput<LineToken>) -> bool {
+    fn follow_up(&mut self, site: AgentSite<'_>, out: &mut AgentOutput<LineToken>) -> bool {
         let line = site.lines().iter().copied().find(|line| self.0.mem.due(*line).stores());
         line.into_iter().for_each(|line| self.store(site, line, out));
         line.is_some()
     }
 
-    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut AgentOutput<LineToken>) -> Option<Did> {
+    fn advance(
+        &mut self,
+        site: AgentSite<'_>,
+        place: &mut ProgramPlace,
+        out: &mut AgentOutput<LineToken>,
+    ) -> Option<Did> {
         if self.0.is_busy(LineAddr(0)) { None } else { advance(&mut self.0.mem, site, place, out) }
     }
 
     fn check_step(
         &self,
-        _: Site<'_>,
+        _: AgentSite<'_>,
         _: &Self,
         _: &Deed,
         out: &AgentOutput<LineToken>,
@@ -109,7 +114,7 @@ impl Part for HdmDHostPart {
         check_bias_host(out, &self.0, events);
     }
 
-    fn gives_up(&mut self, site: Site<'_>) {
+    fn gives_up(&mut self, site: AgentSite<'_>) {
         self.1.keep(site, |line| self.0.mem.can_store(line, false));
     }
 
@@ -129,15 +134,15 @@ impl Part for HdmDHostPart {
         self.1.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
+    fn copy(&self, site: AgentSite<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         copy(&self.0.mem, site, line)
     }
 
-    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+    fn kept(&self, site: AgentSite<'_>, line: LineAddr) -> Vec<LineToken> {
         kept(&self.0.mem, site, line)
     }
 
-    fn waits(&self, site: Site<'_>, place: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+    fn waits(&self, site: AgentSite<'_>, place: Option<ProgramPlace>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
         for &line in site.lines().iter().filter(|line| self.0.mem.awaits(**line)) {
             wait(Awaited::Request, Some(line));
         }

@@ -1,10 +1,10 @@
 //! A device with HDM-DB: its memory, its own cache, its snoop filter.
 
 use super::alu::Alu;
-use super::{Deed, Operation, Owner, Part, Place, Signature};
+use super::{Deed, Operation, Owner, Part, ProgramPlace, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{Age, LineAddr, LineToken, WHOLE_LINE};
@@ -57,15 +57,15 @@ impl Part for HdmDbDevicePart {
         self.agent.is_memory_behind().then_some(self.hosts)
     }
 
-    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, site: AgentSite<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.agent.accepts(site.config(), port, msg)
     }
 
-    fn ways(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> u8 {
+    fn ways(&self, site: AgentSite<'_>, port: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.agent.ways(site.config(), port, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         let config = site.config();
         match *deed {
             Deed::Took(port, msg) => self.agent.take(config, port, msg, way, out),
@@ -96,7 +96,7 @@ impl Part for HdmDbDevicePart {
         }
     }
 
-    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+    fn operations(&self, system: &Composite, site: AgentSite<'_>, out: &mut Vec<Operation>) {
         if system.runs_programs() {
             return;
         }
@@ -124,7 +124,7 @@ impl Part for HdmDbDevicePart {
 
     fn check_step(
         &self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         before: &Self,
         deed: &Deed,
         out: &AgentOutput<LineToken>,
@@ -143,12 +143,12 @@ impl Part for HdmDbDevicePart {
         DcohWatch { before, out, after, peers }.check(site.config(), &step, events);
     }
 
-    fn gives_up(&mut self, site: Site<'_>) {
+    fn gives_up(&mut self, site: AgentSite<'_>) {
         self.alu.keep(site, |line| self.agent.can_store(line));
     }
 
     /// Only a peer's write over UIO comes to memory as a new one, and it is one of a part.
-    fn write_of(&self, site: Site<'_>, _: &Deed) -> (bool, u64) {
+    fn write_of(&self, site: AgentSite<'_>, _: &Deed) -> (bool, u64) {
         (site.poisons(), 1)
     }
 
@@ -168,7 +168,7 @@ impl Part for HdmDbDevicePart {
 
     fn used(
         &mut self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         line: LineAddr,
         (value, _): (LineToken, bool),
         newest: LineToken,
@@ -199,18 +199,18 @@ impl Part for HdmDbDevicePart {
         self.alu.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
+    fn copy(&self, site: AgentSite<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         let (state, value) = self.agent.own(line)?;
         let (writable, dirty) = (state >= Copy4::E, state == Copy4::M);
         Some(CopyView { agent: site.agent, usable: true, writable, dirty, value })
     }
 
     /// Values on their way to a memory behind a port.
-    fn kept(&self, _: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+    fn kept(&self, _: AgentSite<'_>, line: LineAddr) -> Vec<LineToken> {
         self.agent.unsent(line).copied().collect()
     }
 
-    fn waits(&self, _: Site<'_>, _: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+    fn waits(&self, _: AgentSite<'_>, _: Option<ProgramPlace>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
         self.agent.own_operations().for_each(|line| wait(Awaited::Request, Some(line)));
     }
 
@@ -220,7 +220,7 @@ impl Part for HdmDbDevicePart {
 }
 
 impl Owner for HdmDbDevicePart {
-    fn memory(&self, system: &Composite, site: Site<'_>, line: LineAddr) -> LineToken {
+    fn memory(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr) -> LineToken {
         system.memory_of(site.agent).map_or_else(|| self.agent.memory(line), |memory| memory.value(line))
     }
 
@@ -240,7 +240,7 @@ impl Owner for HdmDbDevicePart {
         self.agent.preset(line, memory, holders);
     }
 
-    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
+    fn check(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         let view = system.view(line);
         // V12: with a filter of limited size a held line without an entry is a victim that left too early.
         let held = view.copies.iter().find(|copy| copy.agent != site.agent);
@@ -255,7 +255,7 @@ impl Owner for HdmDbDevicePart {
     }
 
     /// What a device keeps waiting though it must not: RwD and BIRsp drain without a Req or a BISnp.
-    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
+    fn check_held(&self, system: &Composite, site: AgentSite<'_>, events: &mut Vec<CoherenceEvent>) {
         for port in 0..self.hosts {
             let (link, dir) = system.toward_home(site.agent, port);
             for msg in system.under_way(link, dir) {
@@ -283,7 +283,7 @@ impl Owner for HdmDbDevicePart {
         }
     }
 
-    fn check_idle(&self, system: &Composite, _: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
+    fn check_idle(&self, system: &Composite, _: AgentSite<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>) {
         check_at_rest(system, line, events);
         for _ in self.agent.filter().iter().filter(|e| e.line == line && e.holders.is_empty()) {
             let found = "an entry without holders".to_owned();

@@ -1,9 +1,9 @@
 //! A host whose caching devices hold lines of a device's HDM-DB: a level between.
 
-use super::{Deed, Operation, Part, Place, Signature};
+use super::{Deed, Operation, Part, ProgramPlace, Signature};
 use crate::explore::Awaited;
 use crate::systems::composite::Composite;
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::backing::Backing;
 use scalepool_coherence::cache::home::Task;
@@ -49,15 +49,15 @@ impl Part for HdmCacheHome {
         self.0.devices()
     }
 
-    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, site: AgentSite<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.0.accepts(site.config(), port, msg)
     }
 
-    fn ways(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> u8 {
+    fn ways(&self, site: AgentSite<'_>, port: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.0.ways(site.config(), port, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(port, msg) => self.0.take(site.config(), port, msg, way, out),
             Deed::Began(Operation::Drop { line }) => self.0.evict(site.config(), line, out),
@@ -65,13 +65,13 @@ impl Part for HdmCacheHome {
         }
     }
 
-    fn operations(&self, _: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+    fn operations(&self, _: &Composite, site: AgentSite<'_>, out: &mut Vec<Operation>) {
         let free = site.lines().iter().filter(|line| site.menu().drops && self.0.can_evict(**line));
         out.extend(free.map(|&line| Operation::Drop { line }));
     }
 
     /// A device's data.
-    fn write_of(&self, site: Site<'_>, deed: &Deed) -> (bool, u64) {
+    fn write_of(&self, site: AgentSite<'_>, deed: &Deed) -> (bool, u64) {
         match *deed {
             Deed::Took(port, Msg::D2hData { uqid, enables, .. }) if self.0.home().pulls(uqid) => {
                 (site.holder_poisons(port), enables)
@@ -93,7 +93,7 @@ impl Part for HdmCacheHome {
     }
 
     /// What the devices own is not here, and what they share nobody may store to.
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
+    fn copy(&self, site: AgentSite<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         let copy = self.0.host().copy(line);
         let held = self.0.home().holders(line);
         let usable = copy.usable && held.owner.is_none() && !self.0.is_in_use(line);
@@ -109,13 +109,13 @@ impl Part for HdmCacheHome {
     }
 
     /// Data that waits for its answer.
-    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+    fn kept(&self, site: AgentSite<'_>, line: LineAddr) -> Vec<LineToken> {
         let open = self.0.home().open().iter().flat_map(|t| t.values());
         let arrived = self.0.host().arrived(line).filter(|_| site.config().mem.cmp_m);
         open.chain(arrived).copied().collect()
     }
 
-    fn waits(&self, site: Site<'_>, _: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+    fn waits(&self, site: AgentSite<'_>, _: Option<ProgramPlace>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
         let own = self.0.home().open().iter().filter(|t| !matches!(t.task, Task::Request { .. }));
         own.for_each(|t| wait(Awaited::Request, Some(t.line)));
         for &line in site.lines().iter().filter(|line| self.0.awaits(**line)) {

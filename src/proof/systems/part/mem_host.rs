@@ -1,11 +1,11 @@
 //! A host of HDM-DB, or a device that is a direct peer, with a core that may wait for its accesses.
 
 use super::alu::Alu;
-use super::{Deed, Did, Operation, Part, Place};
+use super::{Deed, Did, Operation, Part, ProgramPlace};
 use crate::explore::{Awaited, Fairness};
 use crate::systems::composite::Composite;
 use crate::systems::menu::ProgramOperation;
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::config::CoherenceConfig;
 use scalepool_coherence::content::{LineAddr, LineContent, LineToken, WHOLE_LINE};
@@ -51,7 +51,7 @@ impl MemHostPart {
     }
 
     /// The core makes an access.
-    fn access(&mut self, site: Site<'_>, line: LineAddr, stores: bool, out: &mut AgentOutput<LineToken>) {
+    fn access(&mut self, site: AgentSite<'_>, line: LineAddr, stores: bool, out: &mut AgentOutput<LineToken>) {
         if stores {
             self.agent.store(site.config(), line, site.new_value(line), WHOLE_LINE, out);
             self.wanting.remove(line.0 as AgentPort);
@@ -62,7 +62,7 @@ impl MemHostPart {
     }
 
     /// Whether a hint may be sent: it changes nothing, so one under way is enough.
-    fn may_hint(&self, system: &Composite, site: Site<'_>, line: LineAddr) -> bool {
+    fn may_hint(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr) -> bool {
         let hint = |m: &&Msg<LineToken>| matches!(m, Msg::M2sReq { opcode: M2sReqOpcode::MemSpecRd, .. });
         self.agent.copy(line).state == Copy4::I && system.sent(site.agent, site.port()).iter().find(hint).is_none()
     }
@@ -73,15 +73,15 @@ impl Part for MemHostPart {
         1
     }
 
-    fn accepts(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, site: AgentSite<'_>, _: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.agent.accepts(site.config(), 0, msg)
     }
 
-    fn ways(&self, site: Site<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
+    fn ways(&self, site: AgentSite<'_>, _: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if site.config().alternatives { self.agent.ways(site.config(), 0, msg) } else { 1 }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(_, msg) => self.agent.take(site.config(), 0, msg, way, out),
             Deed::Began(Operation::Read { line, request, want }) => {
@@ -108,7 +108,7 @@ impl Part for MemHostPart {
         }
     }
 
-    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+    fn operations(&self, system: &Composite, site: AgentSite<'_>, out: &mut Vec<Operation>) {
         if system.place(site.agent).is_some() {
             return;
         }
@@ -160,7 +160,7 @@ impl Part for MemHostPart {
         }
     }
 
-    fn follow_up(&mut self, site: Site<'_>, out: &mut AgentOutput<LineToken>) -> bool {
+    fn follow_up(&mut self, site: AgentSite<'_>, out: &mut AgentOutput<LineToken>) -> bool {
         let due = site.lines().iter().map(|line| (*line, self.agent.due(*line)));
         let Some((line, access)) = due.into_iter().find(|(_, access)| *access != HostAccess::Nothing) else {
             return false;
@@ -169,13 +169,18 @@ impl Part for MemHostPart {
         true
     }
 
-    fn advance(&mut self, site: Site<'_>, place: &mut Place, out: &mut AgentOutput<LineToken>) -> Option<Did> {
+    fn advance(
+        &mut self,
+        site: AgentSite<'_>,
+        place: &mut ProgramPlace,
+        out: &mut AgentOutput<LineToken>,
+    ) -> Option<Did> {
         advance(&mut self.agent, site, place, out)
     }
 
     fn check_step(
         &self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         before: &Self,
         deed: &Deed,
         out: &AgentOutput<LineToken>,
@@ -191,12 +196,12 @@ impl Part for MemHostPart {
         events[first..].iter_mut().for_each(|event| event.at = site.name().to_owned());
     }
 
-    fn gives_up(&mut self, site: Site<'_>) {
+    fn gives_up(&mut self, site: AgentSite<'_>) {
         self.alu.keep(site, |line| self.agent.can_store(line, false));
     }
 
     /// A grant that was taken away before its access: V10.
-    fn check_after(&mut self, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
+    fn check_after(&mut self, site: AgentSite<'_>, events: &mut Vec<CoherenceEvent>) {
         for &line in site.lines() {
             if !self.wanting.has(line.0 as AgentPort) {
                 self.unused.remove(line.0 as AgentPort);
@@ -238,15 +243,15 @@ impl Part for MemHostPart {
         self.alu.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
+    fn copy(&self, site: AgentSite<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         copy(&self.agent, site, line)
     }
 
-    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+    fn kept(&self, site: AgentSite<'_>, line: LineAddr) -> Vec<LineToken> {
         kept(&self.agent, site, line)
     }
 
-    fn waits(&self, site: Site<'_>, place: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+    fn waits(&self, site: AgentSite<'_>, place: Option<ProgramPlace>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
         for &line in site.lines() {
             if self.agent.awaits(line) {
                 wait(Awaited::Request, Some(line));
@@ -280,7 +285,7 @@ impl Part for MemHostPart {
 }
 
 /// The copy of a host.
-pub(super) fn copy(agent: &MemHost<LineToken>, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
+pub(super) fn copy(agent: &MemHost<LineToken>, site: AgentSite<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
     let copy = agent.copy(line);
     let value = copy.data.unwrap_or_else(LineToken::ones);
     let (usable, writable, dirty) = (copy.usable, copy.writable, copy.dirty);
@@ -288,15 +293,15 @@ pub(super) fn copy(agent: &MemHost<LineToken>, site: Site<'_>, line: LineAddr) -
 }
 
 /// Data that has come with Cmp-M and waits for its other half.
-pub(super) fn kept(agent: &MemHost<LineToken>, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+pub(super) fn kept(agent: &MemHost<LineToken>, site: AgentSite<'_>, line: LineAddr) -> Vec<LineToken> {
     agent.arrived(line).filter(|_| site.config().mem.cmp_m).copied().into_iter().collect()
 }
 
 /// One step of a host's program on line 0. A store that lost its ownership asks again.
 pub(super) fn advance(
     host: &mut MemHost<LineToken>,
-    site: Site<'_>,
-    place: &mut Place,
+    site: AgentSite<'_>,
+    place: &mut ProgramPlace,
     out: &mut AgentOutput<LineToken>,
 ) -> Option<Did> {
     let (line, config, program) = (LineAddr(0), site.config(), site.program());
@@ -341,7 +346,11 @@ fn asks_again(host: &MemHost<LineToken>, config: &CoherenceConfig) -> bool {
 
 /// The access that comes next in a host's program and waits for what was asked for it: a store for ownership, which it asks
 /// for again when it was lost, a load for the bytes of a line that was granted without them.
-pub(super) fn program_wait(host: &MemHost<LineToken>, site: Site<'_>, (next, asked): Place) -> Option<Awaited> {
+pub(super) fn program_wait(
+    host: &MemHost<LineToken>,
+    site: AgentSite<'_>,
+    (next, asked): ProgramPlace,
+) -> Option<Awaited> {
     let copy = host.copy(LineAddr(0));
     match site.program().get(usize::from(next))? {
         ProgramOperation::Store if asked && !site.config().mem.is_outside(LineAddr(0)) => Some(Awaited::Store),

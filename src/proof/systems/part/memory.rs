@@ -1,7 +1,7 @@
 //! A device with memory that only one home uses: CXL.mem without coherence (HDM-H).
 
 use super::{Deed, Part};
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::content::{LineAddr, LineToken};
 use scalepool_coherence::mem::HdmH;
@@ -37,11 +37,11 @@ impl Part for MemoryPart {
         1
     }
 
-    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, site: AgentSite<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
         self.0.accepts(site.config(), port, msg)
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         if let Deed::Took(port, msg) = *deed {
             self.0.take(site.config(), port, msg, way, out);
         }

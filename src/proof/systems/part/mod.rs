@@ -27,7 +27,7 @@ pub use peer::DirectPeer;
 pub use switch::{SwitchNames, SwitchPart};
 
 use super::composite::Composite;
-use super::setup::Site;
+use super::setup::AgentSite;
 use crate::explore::{Awaited, Fairness};
 use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::cache::device::DeviceCache;
@@ -176,7 +176,7 @@ pub(super) struct Did {
 }
 
 /// Where a program stands: its next operation, and whether ownership has been asked for and not given up.
-pub(super) type Place = (u8, bool);
+pub(super) type ProgramPlace = (u8, bool);
 
 /// An agent in a system. Methods with a [`Composite`] see the messages under way and the other agents too.
 pub(super) trait Part {
@@ -199,18 +199,18 @@ pub(super) trait Part {
     }
 
     /// Whether a message is taken now.
-    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept;
+    fn accepts(&self, site: AgentSite<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept;
 
     /// In how many legal ways.
-    fn ways(&self, _site: Site<'_>, _port: AgentPort, _msg: &Msg<LineToken>) -> u8 {
+    fn ways(&self, _site: AgentSite<'_>, _port: AgentPort, _msg: &Msg<LineToken>) -> u8 {
         1
     }
 
     /// Takes a message, or begins an operation.
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>);
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>);
 
     /// What it may begin now where agents are free; what programs leave to chance where they run.
-    fn operations(&self, _system: &Composite, _site: Site<'_>, _out: &mut Vec<Operation>) {}
+    fn operations(&self, _system: &Composite, _site: AgentSite<'_>, _out: &mut Vec<Operation>) {}
 
     /// What a fair run owes an operation.
     fn fairness(&self, operation: Operation) -> Fairness {
@@ -218,13 +218,18 @@ pub(super) trait Part {
     }
 
     /// An access that has to be made at once; called until there is none.
-    fn follow_up(&mut self, _site: Site<'_>, _out: &mut AgentOutput<LineToken>) -> bool {
+    fn follow_up(&mut self, _site: AgentSite<'_>, _out: &mut AgentOutput<LineToken>) -> bool {
         false
     }
 
     /// Begins or does the operation of its program at `place`, if it is possible now: an operation is issued as soon as its
     /// start state holds.
-    fn advance(&mut self, _site: Site<'_>, _place: &mut Place, _out: &mut AgentOutput<LineToken>) -> Option<Did> {
+    fn advance(
+        &mut self,
+        _site: AgentSite<'_>,
+        _place: &mut ProgramPlace,
+        _out: &mut AgentOutput<LineToken>,
+    ) -> Option<Did> {
         None
     }
 
@@ -236,7 +241,7 @@ pub(super) trait Part {
     /// V5 to V8: what the step breaks.
     fn check_step(
         &self,
-        _site: Site<'_>,
+        _site: AgentSite<'_>,
         _before: &Self,
         _deed: &Deed,
         _out: &AgentOutput<LineToken>,
@@ -247,18 +252,18 @@ pub(super) trait Part {
     }
 
     /// What its core gives up behind a step.
-    fn gives_up(&mut self, _site: Site<'_>) {}
+    fn gives_up(&mut self, _site: AgentSite<'_>) {}
 
     /// What a free agent breaks behind its step and all that followed from it.
-    fn check_after(&mut self, _site: Site<'_>, _events: &mut Vec<CoherenceEvent>) {}
+    fn check_after(&mut self, _site: AgentSite<'_>, _events: &mut Vec<CoherenceEvent>) {}
 
     /// Poison and byte enables of the write that a step may bring to memory.
-    fn write_of(&self, site: Site<'_>, _deed: &Deed) -> (bool, u64) {
+    fn write_of(&self, site: AgentSite<'_>, _deed: &Deed) -> (bool, u64) {
         (site.poisons(), WHOLE_LINE)
     }
 
     /// Byte enables of its stores.
-    fn store_enables(&self, _site: Site<'_>, _line: LineAddr) -> u64 {
+    fn store_enables(&self, _site: AgentSite<'_>, _line: LineAddr) -> u64 {
         WHOLE_LINE
     }
 
@@ -273,7 +278,7 @@ pub(super) trait Part {
     /// A value was used: what is wrong with it, where `newest` is the last store's.
     fn used(
         &mut self,
-        _site: Site<'_>,
+        _site: AgentSite<'_>,
         _line: LineAddr,
         _used: (LineToken, bool),
         _newest: LineToken,
@@ -294,7 +299,7 @@ pub(super) trait Part {
     fn visit(&mut self, f: &mut dyn FnMut(&mut LineToken));
 
     /// Its copy of a line, usable or not.
-    fn copy(&self, _site: Site<'_>, _line: LineAddr) -> Option<CopyView<LineToken>> {
+    fn copy(&self, _site: AgentSite<'_>, _line: LineAddr) -> Option<CopyView<LineToken>> {
         None
     }
 
@@ -304,12 +309,18 @@ pub(super) trait Part {
     }
 
     /// Values of a line that it keeps and that will count when they arrive.
-    fn kept(&self, _site: Site<'_>, _line: LineAddr) -> Vec<LineToken> {
+    fn kept(&self, _site: AgentSite<'_>, _line: LineAddr) -> Vec<LineToken> {
         Vec::new()
     }
 
     /// Who waits for what.
-    fn waits(&self, _site: Site<'_>, _place: Option<Place>, _wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {}
+    fn waits(
+        &self,
+        _site: AgentSite<'_>,
+        _place: Option<ProgramPlace>,
+        _wait: &mut dyn FnMut(Awaited, Option<LineAddr>),
+    ) {
+    }
 
     /// Nothing open.
     fn is_idle(&self) -> bool;
@@ -331,7 +342,7 @@ pub(super) trait Part {
 /// What an agent does that owns lines.
 pub(super) trait Owner: Part {
     /// The memory's value.
-    fn memory(&self, system: &Composite, site: Site<'_>, line: LineAddr) -> LineToken;
+    fn memory(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr) -> LineToken;
 
     /// Ports of those that it takes for holders.
     fn tracked(&self, line: LineAddr) -> IdSet;
@@ -340,13 +351,13 @@ pub(super) trait Owner: Part {
     fn start(&mut self, line: LineAddr, memory: LineToken, held: &[Copy4]);
 
     /// The invariants of a line.
-    fn check(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>);
+    fn check(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>);
 
     /// What is kept waiting and must not.
-    fn check_held(&self, system: &Composite, site: Site<'_>, events: &mut Vec<CoherenceEvent>);
+    fn check_held(&self, system: &Composite, site: AgentSite<'_>, events: &mut Vec<CoherenceEvent>);
 
     /// What is asked of a line when all is at rest: V14.
-    fn check_idle(&self, system: &Composite, site: Site<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>);
+    fn check_idle(&self, system: &Composite, site: AgentSite<'_>, line: LineAddr, events: &mut Vec<CoherenceEvent>);
 
     /// What it knows of one port, without its number.
     fn signature(&self, port: AgentPort) -> Signature;
@@ -408,7 +419,7 @@ macro_rules! members {
             /// [`Part::check_step`], of an agent before and behind a step.
             pub(super) fn check_step(
                 &self,
-                site: Site<'_>,
+                site: AgentSite<'_>,
                 before: &Self,
                 deed: &Deed,
                 out: &AgentOutput<LineToken>,

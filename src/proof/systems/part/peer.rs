@@ -1,9 +1,9 @@
 //! A caching device that is a direct peer of a device with HDM-DB: two interfaces, each with the lines of its own home.
 
-use super::{CacheDevicePart, Deed, MemHostPart, Operation, Part, Place};
+use super::{CacheDevicePart, Deed, MemHostPart, Operation, Part, ProgramPlace};
 use crate::explore::{Awaited, Fairness};
 use crate::systems::composite::Composite;
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::content::{LineAddr, LineToken};
 use scalepool_coherence::event::CoherenceEvent;
@@ -21,7 +21,7 @@ pub struct DirectPeer {
 }
 
 /// Whether a line is reached through CXL.mem.
-fn is_direct(site: Site<'_>, line: LineAddr) -> bool {
+fn is_direct(site: AgentSite<'_>, line: LineAddr) -> bool {
     site.through(MEM).lines().contains(&line)
 }
 
@@ -49,15 +49,15 @@ impl Part for DirectPeer {
         2
     }
 
-    fn accepts(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, site: AgentSite<'_>, port: AgentPort, msg: &Msg<LineToken>) -> Accept {
         if port == MEM { self.mem.accepts(site, 0, msg) } else { self.cache.accepts(site, 0, msg) }
     }
 
-    fn ways(&self, site: Site<'_>, port: AgentPort, msg: &Msg<LineToken>) -> u8 {
+    fn ways(&self, site: AgentSite<'_>, port: AgentPort, msg: &Msg<LineToken>) -> u8 {
         if port == MEM { self.mem.ways(site, 0, msg) } else { self.cache.ways(site, 0, msg) }
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, way: u8, out: &mut AgentOutput<LineToken>) {
         match *deed {
             Deed::Took(port, msg) => {
                 let mut peer = MemPeer { cache: self.cache.0.clone(), mem: self.mem.agent.clone() };
@@ -71,7 +71,7 @@ impl Part for DirectPeer {
         }
     }
 
-    fn operations(&self, system: &Composite, site: Site<'_>, out: &mut Vec<Operation>) {
+    fn operations(&self, system: &Composite, site: AgentSite<'_>, out: &mut Vec<Operation>) {
         self.cache.operations(system, site.through(CACHE), out);
         self.mem.operations(system, site.through(MEM), out);
     }
@@ -80,13 +80,13 @@ impl Part for DirectPeer {
         self.mem.fairness(operation)
     }
 
-    fn follow_up(&mut self, site: Site<'_>, out: &mut AgentOutput<LineToken>) -> bool {
+    fn follow_up(&mut self, site: AgentSite<'_>, out: &mut AgentOutput<LineToken>) -> bool {
         Self::through(out, MEM, |out| self.mem.follow_up(site.through(MEM), out))
     }
 
     fn check_step(
         &self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         before: &Self,
         deed: &Deed,
         out: &AgentOutput<LineToken>,
@@ -103,16 +103,16 @@ impl Part for DirectPeer {
         }
     }
 
-    fn gives_up(&mut self, site: Site<'_>) {
+    fn gives_up(&mut self, site: AgentSite<'_>) {
         self.cache.gives_up(site);
         self.mem.gives_up(site);
     }
 
-    fn check_after(&mut self, site: Site<'_>, events: &mut Vec<CoherenceEvent>) {
+    fn check_after(&mut self, site: AgentSite<'_>, events: &mut Vec<CoherenceEvent>) {
         self.mem.check_after(site.through(MEM), events);
     }
 
-    fn store_enables(&self, site: Site<'_>, line: LineAddr) -> u64 {
+    fn store_enables(&self, site: AgentSite<'_>, line: LineAddr) -> u64 {
         if is_direct(site, line) { self.mem.store_enables(site, line) } else { self.cache.store_enables(site, line) }
     }
 
@@ -127,7 +127,7 @@ impl Part for DirectPeer {
 
     fn used(
         &mut self,
-        site: Site<'_>,
+        site: AgentSite<'_>,
         line: LineAddr,
         used: (LineToken, bool),
         newest: LineToken,
@@ -148,15 +148,15 @@ impl Part for DirectPeer {
         self.mem.visit(f);
     }
 
-    fn copy(&self, site: Site<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
+    fn copy(&self, site: AgentSite<'_>, line: LineAddr) -> Option<CopyView<LineToken>> {
         self.cache.copy(site, line).or_else(|| self.mem.copy(site, line))
     }
 
-    fn kept(&self, site: Site<'_>, line: LineAddr) -> Vec<LineToken> {
+    fn kept(&self, site: AgentSite<'_>, line: LineAddr) -> Vec<LineToken> {
         if is_direct(site, line) { self.mem.kept(site, line) } else { self.cache.kept(site, line) }
     }
 
-    fn waits(&self, site: Site<'_>, place: Option<Place>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
+    fn waits(&self, site: AgentSite<'_>, place: Option<ProgramPlace>, wait: &mut dyn FnMut(Awaited, Option<LineAddr>)) {
         self.cache.waits(site.through(CACHE), place, wait);
         self.mem.waits(site.through(MEM), place, wait);
     }

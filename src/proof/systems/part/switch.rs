@@ -4,7 +4,7 @@
 //! ever.
 
 use super::{Deed, Part};
-use crate::systems::setup::Site;
+use crate::systems::setup::AgentSite;
 use scalepool_coherence::agent::{Accept, AgentOutput, AgentPort, Effect};
 use scalepool_coherence::clocked::switch::SwitchTable;
 use scalepool_coherence::content::LineToken;
@@ -56,11 +56,11 @@ impl Part for SwitchPart {
         Some((port + self.holders()) % self.ports())
     }
 
-    fn accepts(&self, _: Site<'_>, _: AgentPort, _: &Msg<LineToken>) -> Accept {
+    fn accepts(&self, _: AgentSite<'_>, _: AgentPort, _: &Msg<LineToken>) -> Accept {
         Accept::Take
     }
 
-    fn act(&mut self, site: Site<'_>, deed: &Deed, _: u8, out: &mut AgentOutput<LineToken>) {
+    fn act(&mut self, site: AgentSite<'_>, deed: &Deed, _: u8, out: &mut AgentOutput<LineToken>) {
         let Deed::Took(port, msg) = *deed else { return };
         let holders = self.holders();
         let names = self.ways[usize::from(port % holders)];

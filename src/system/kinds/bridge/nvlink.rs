@@ -39,7 +39,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "model NVL-M1: bridge SoC by whose windows GPUs on NVLink reach memory on CXL, and hosts and other bridges reach the memory of GPUs; its ports are `x[n]` on NVLink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `host[n]` to hosts by CXL.cache, `io[n]` to devices of CXL.io, `target[n]`, where it is such a memory, `home[n]`, where it is such a device, and `bar[n]`, where it is a device of CXL.io",
     fields: BridgeNvlink::fields,
     read: component::<BridgeNvlink>,
-    external: &["flits"],
+    external: &["flits", "messages"],
     metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS, LOSS_METRICS],
 };
 

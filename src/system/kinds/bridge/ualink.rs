@@ -29,12 +29,12 @@ use scalepool_bridge::inbound::ualink::{UalinkAccessEnds, UalinkSide};
 use scalepool_bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters};
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::window::{BridgeWindow, InboundClass, WindowLimits};
-use scalepool_kernel::{BuildError, Clock, ClockId, PartitionBuilder};
+use scalepool_kernel::{BuildError, Clock, ClockId, Module, PartitionBuilder};
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::wiring::Socket;
 use scalepool_nodes::ualink::completer::global;
 use scalepool_nodes::ualink::ledger::UalLedger;
-use scalepool_nodes::ualink::port::{AcceleratorPort, Tamper};
+use scalepool_nodes::ualink::port::{AcceleratorChannels, Tamper};
 use scalepool_nodes::ualink::read::BACKGROUND;
 use scalepool_nodes::ualink::{Ends, channels};
 use scalepool_trace::Hub;
@@ -46,7 +46,7 @@ pub const KIND: ComponentKind = ComponentKind {
     about: "bridge SoC by whose windows accelerators on UALink reach memory on CXL, and hosts and other bridges reach the memory of accelerators; its ports are `x[n]` on UALink, `cxl[n]` to memory without coherence (HDM-H), `coherent[n]` to devices with HDM-DB, `host[n]` to hosts by CXL.cache, `io[n]` to devices of CXL.io, `target[n]`, where it is such a memory, `home[n]`, where it is such a device, and `bar[n]`, where it is a device of CXL.io",
     fields: BridgeUalink::fields,
     read: component::<BridgeUalink>,
-    external: &["flits"],
+    external: &["flits", "messages"],
     metrics: &[OUTBOUND_METRICS, CACHE_METRICS, DRAM_METRICS, INBOUND_METRICS, INBOUND_CACHE_METRICS, LOSS_METRICS],
 };
 
@@ -213,7 +213,7 @@ impl Component for BridgeUalink {
 }
 
 /// Puts a UALink port into a partition; the channels of the bridge.
-pub(in crate::kinds) fn place_port(
+pub(crate) fn place_port(
     p: &mut PartitionBuilder,
     bridge: &str,
     n: usize,
@@ -221,12 +221,16 @@ pub(in crate::kinds) fn place_port(
 ) -> Result<Ends, BuildError> {
     let (own, (tx, rx)) = channels(p, bridge, "x_", n)?;
     let name = socket.name().to_owned();
-    p.module(&name, flit, |bind| AcceleratorPort {
-        link: socket.bind(bind),
-        tx: tx.map(|end| bind.attach(end)),
-        rx: rx.map(|end| bind.attach(end)),
-        guard: None,
-        tamper: Tamper::default(),
+    p.module(&name, flit, |bind| {
+        let channels = AcceleratorChannels {
+            tx: tx.map(|end| bind.attach(end)),
+            rx: rx.map(|end| bind.attach(end)),
+            guard: None,
+            tamper: Tamper::default(),
+            stall: socket.stall(bind),
+        };
+        let port: Box<dyn Module> = socket.bind(bind, vec![Box::new(channels)]);
+        port
     })?;
     Ok(own)
 }

@@ -1,7 +1,7 @@
 //! Links with 68B flits.
 
 use super::{
-    Attach, Classes, CxlLine, CxlLink, Figures, FlitBits, Reported, classes, is_coherent, messages, site,
+    Classes, CxlLine, CxlLink, Figures, FlitBits, PortBinding, Reported, classes, is_coherent, messages, site,
     unit_bytes_per_s,
 };
 use crate::field::{Config, FieldRange, config};
@@ -163,7 +163,7 @@ where
         name: &str,
         edges: u32,
         classes: Option<Classes>,
-    ) -> Result<(ComponentPlug, Attach<Self>), BuildError> {
+    ) -> Result<(ComponentPlug, PortBinding<Self>), BuildError> {
         messages(p, name, edges, classes)
     }
 

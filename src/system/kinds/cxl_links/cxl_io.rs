@@ -4,7 +4,7 @@
 //! for messages. What the wire damages is repaired: TLPs of 68B units go again by their own numbers, 256B flits by those of
 //! the flits. A 68B link of both protocols cannot see units of CXL.cachemem that vanish or come twice.
 
-use super::{Attach, Classes, CxlLine, CxlLink, Figures, Reported, channels, classes, site, unit_bytes_per_s};
+use super::{Classes, CxlLine, CxlLink, Figures, PortBinding, Reported, channels, classes, site, unit_bytes_per_s};
 use crate::channels::ClassOrder;
 use crate::field::{Config, FieldRange, config};
 use crate::kind::{
@@ -114,16 +114,16 @@ struct EndSide {
 }
 
 /// How the link is after training: the format of 256B flits; `None`: 68B units.
-type Trained = Option<Mode>;
+type TrainedFormat = Option<Mode>;
 
 impl CxlIoLink {
     /// What two ends train to; `None`: no CXL link comes up.
-    fn train(&self, [host, device]: [Offer; 2]) -> Option<Trained> {
+    fn train(&self, [host, device]: [Offer; 2]) -> Option<TrainedFormat> {
         host.flex_bus?.train(&device.flex_bus?, self.rate).map(mode::flits)
     }
 
     /// Bytes of a unit, and its time as a fraction \[fs\].
-    fn unit(&self, flits: Trained) -> (usize, (u64, u64)) {
+    fn unit(&self, flits: TrainedFormat) -> (usize, (u64, u64)) {
         let width = Cxl68Width::new(self.line.width).unwrap_or_else(|| unreachable!("the range of the width"));
         let line = LineRate { rate_gtps: self.rate, width, sync_headers: false, skip_ordered_sets: false };
         match flits {
@@ -132,7 +132,7 @@ impl CxlIoLink {
         }
     }
 
-    fn io_config(&self, flits: Trained, side: Option<EndSide>) -> IoConfig {
+    fn io_config(&self, flits: TrainedFormat, side: Option<EndSide>) -> IoConfig {
         let (_, (num, den)) = self.unit(flits);
         let plain = IoConfig::default();
         let (mut buffers, mut queue_tlps) = (plain.buffers, plain.queue_tlps);
@@ -208,7 +208,7 @@ impl CxlIoLink {
     fn build_ends<E: HasIo>(
         &self,
         end: impl Fn(EndSide) -> E,
-        flits: Trained,
+        flits: TrainedFormat,
         sim: &mut Simulation,
         site: &LinkSite<'_>,
     ) -> Result<BuiltLink, BuildError>
@@ -334,7 +334,7 @@ where
         name: &str,
         edges: u32,
         classes: Option<Classes>,
-    ) -> Result<(ComponentPlug, Attach<Self>), BuildError> {
+    ) -> Result<(ComponentPlug, PortBinding<Self>), BuildError> {
         /// Items between an agent and its link end: room for the longest access in the smallest payloads.
         const DEPTH: u32 = 64;
         let (io, attach) = channels::<IoItem, Self>(p, &format!("{name}.io"), (DEPTH, edges), Self::io_agent)?;
@@ -342,7 +342,7 @@ where
             return Ok((ComponentPlug::CxlIo(IoPlug { io, mem: None }), attach));
         }
         let mem_name = format!("{name}.mem");
-        let (mem, attach_mem): (MemPlug, Attach<Self>) = match classes {
+        let (mem, attach_mem): (MemPlug, PortBinding<Self>) = match classes {
             Some(Classes { form, sends, beside }) => {
                 let (node, port) = wiring::channels(p, &mem_name, (sends, beside), form, edges)?;
                 (MemPlug::ByClass(node), Box::new(move |bind| vec![Self::mem_agent_by_class(port.attach(bind))]))
@@ -352,7 +352,7 @@ where
                 (MemPlug::Together(tx, rx), attach)
             }
         };
-        let both: Attach<Self> = Box::new(move |bind| {
+        let both: PortBinding<Self> = Box::new(move |bind| {
             let mut agents = attach(bind);
             agents.extend(attach_mem(bind));
             agents

@@ -120,10 +120,10 @@ fn unit_bytes_per_s(unit_bytes: usize, (num, den): (u64, u64)) -> f64 {
 }
 
 /// Attaches the port's side of the channels to its module.
-type Attach<E> = Box<dyn FnOnce(&mut Binder<'_>) -> Vec<Box<dyn PortAgent<E>>>>;
+type PortBinding<E> = Box<dyn FnOnce(&mut Binder<'_>) -> Vec<Box<dyn PortAgent<E>>>>;
 
 /// The component's side of channels: to the link, from the link.
-type Sides<T> = (OutEnd<T>, InEnd<T>);
+type ChannelEnds<T> = (OutEnd<T>, InEnd<T>);
 
 /// Channels of a kind of items, `depth` deep, and the port's side of them, of which `agent` makes an agent.
 fn channels<T: 'static, E: 'static>(
@@ -131,10 +131,10 @@ fn channels<T: 'static, E: 'static>(
     name: &str,
     (depth, edges): (u32, u32),
     agent: fn(Channels<T>) -> Box<dyn PortAgent<E>>,
-) -> Result<(Sides<T>, Attach<E>), BuildError> {
+) -> Result<(ChannelEnds<T>, PortBinding<E>), BuildError> {
     let (tx, to_link) = p.channel::<T>(&format!("{name}.tx"), depth, 1)?;
     let (from_link, rx) = p.channel::<T>(&format!("{name}.rx"), depth, edges)?;
-    let attach: Attach<E> = Box::new(move |bind| {
+    let attach: PortBinding<E> = Box::new(move |bind| {
         let channels = Channels { tx: bind.attach(to_link), rx: bind.attach(from_link) };
         vec![agent(channels)]
     });
@@ -147,7 +147,7 @@ fn messages<E: MakesAgents>(
     name: &str,
     edges: u32,
     classes: Option<Classes>,
-) -> Result<(ComponentPlug, Attach<E>), BuildError> {
+) -> Result<(ComponentPlug, PortBinding<E>), BuildError> {
     /// Messages between an agent and its link end; channels are one flit clock or agent clock long.
     const DEPTH: u32 = 32;
     if let Some(classes) = classes {
@@ -175,9 +175,9 @@ impl Classes {
         p: &mut PartitionBuilder,
         name: &str,
         edges: u32,
-    ) -> Result<(ComponentPlug, Attach<E>), BuildError> {
+    ) -> Result<(ComponentPlug, PortBinding<E>), BuildError> {
         let (node, port) = wiring::channels(p, &format!("{name}.node"), (self.sends, self.beside), self.form, edges)?;
-        let attach: Attach<E> = Box::new(move |bind| vec![E::agent_by_class(port.attach(bind))]);
+        let attach: PortBinding<E> = Box::new(move |bind| vec![E::agent_by_class(port.attach(bind))]);
         Ok((ComponentPlug::Coherent(node), attach))
     }
 }
@@ -252,7 +252,7 @@ trait Reported: MakesPort {
         name: &str,
         edges: u32,
         classes: Option<Classes>,
-    ) -> Result<(ComponentPlug, Attach<Self>), BuildError>;
+    ) -> Result<(ComponentPlug, PortBinding<Self>), BuildError>;
 
     /// Figures of a link from those of the host's end and the device's; `is_coherent`: all classes of CXL.cache and CXL.mem travel
     /// on it.

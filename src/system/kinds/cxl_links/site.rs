@@ -8,7 +8,7 @@ use crate::measured::{Ending, LinkMeasured};
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
-use scalepool_link::port::{PortConfig, PortResult, Ports, WireItem};
+use scalepool_link::port::{FlitPhy, FlitPhyConfig, PortConfig, PortResult, Ports, WireItem};
 use scalepool_link::sim_port::SimPort;
 use scalepool_nodes::PlacedViolation;
 use scalepool_nodes::cxl::coherent::wiring::LinkExtras;
@@ -18,7 +18,7 @@ use scalepool_trace::{Hub, PlaceKind, Tap};
 use std::sync::{Arc, Mutex};
 
 /// One end of a link and its wires.
-struct End<E: Reported> {
+struct CxlLinkEnd<E: Reported> {
     /// Where it is watched and driven.
     port: SimPort,
     /// Direction of what it receives.
@@ -39,7 +39,7 @@ struct End<E: Reported> {
     result: Arc<Mutex<PortResult<E::Report>>>,
 }
 
-impl<E: Reported> LinkEndSite for End<E> {
+impl<E: Reported> LinkEndSite for CxlLinkEnd<E> {
     fn port(&self) -> SimPort {
         self.port.clone()
     }
@@ -55,7 +55,7 @@ impl<E: Reported> LinkEndSite for End<E> {
         p: &mut PartitionBuilder,
         clocks: &mut Clocks,
     ) -> Result<Option<ComponentPlug>, BuildError> {
-        let End {
+        let CxlLinkEnd {
             port,
             dir,
             clock_name,
@@ -94,8 +94,8 @@ impl<E: Reported> LinkEndSite for End<E> {
             let agents = attach(bind);
             let (wire_out, wire_in) = E::attach(bind, wire_out, wire_in);
             let ports = Ports { agents, wire_out, wire_in, flits, signals };
-            let config =
-                PortConfig { end, wire: wire(bind.rng()), dir, retrain_fs, hold_credits_flits, halves, give_up };
+            let phy = FlitPhy::new(FlitPhyConfig { retrain_fs, hold_credits_flits, halves });
+            let config = PortConfig { end, phy, wire: wire(bind.rng()), dir, give_up };
             E::port(config, ports, result)
         })?;
         Ok(Some(plug))
@@ -128,7 +128,7 @@ pub(super) fn build<E: Reported>(
         let sends = if is_between_switches(site.roles) { &Dir::ALL[..] } else { &Dir::ALL[n..=n] };
         let port = SimPort { feed, ..SimPort::new(site.ports[n], end.protocol(), unit_bytes) };
         end.attach_hooks(&port.hooks);
-        End {
+        CxlLinkEnd {
             port,
             dir: [Dir::Up, Dir::Down][n].name(),
             clock_name: format!("{}.flit", site.path),
@@ -147,9 +147,10 @@ pub(super) fn build<E: Reported>(
                 sends,
                 beside: if site.external[n].is_none() {
                     let Offer { declares_viral, hears_damage, .. } = site.offers[n];
-                    // Viral and hot resets pass from switch to switch.
+                    // Viral and hot resets pass from switch to switch, viral through fabrics with port based routing too.
                     let tells = declares_viral || site.is_cascade && n == 0;
-                    LinkExtras { tells, hears: site.is_cascade, hears_damage }
+                    let hears = site.is_cascade || site.offers.iter().all(|offer| offer.declares_viral);
+                    LinkExtras { tells, hears, hears_damage }
                 } else {
                     LinkExtras::default()
                 },

@@ -256,16 +256,6 @@ impl HbrCxlSwitch {
             );
             found.push(("kind", text));
         }
-        let edge = ports
-            .iter()
-            .find(|port| port.goes_viral && port.peer_role == PortRole::SwitchDownstream && !port.is_cascade);
-        found.extend(edge.map(|port| {
-            let text = format!(
-                "found `viral` at this switch or at one of its cascade, and a switch with port based routing above {}, expected hosts above: viral passes switches with hierarchy based routing alone (fabric VIR-1)",
-                port.path
-            );
-            ("commands", text)
-        }));
         found
     }
 

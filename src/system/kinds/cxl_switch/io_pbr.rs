@@ -2,7 +2,8 @@
 //!
 //! Modelled: edge ports `usp[n]` towards root complexes and `dsp[n]` towards devices, fabric ports `isl[n]` towards other such
 //! switches, and bindings that hold from the start. A host sees the switch where it is, with a vPPB for each of its devices: that of a
-//! device at this switch is the port there, that of another one leads over a virtual link to a switch of its own with one port. A
+//! device at this switch is the port there, that of another one leads over a virtual link to a switch of its own with one port. So does
+//! that of a logical device, whose LD-ID stands on the link of the device alone (`fabric` §3.4). A
 //! walk: the switches of a fabric are looked at together ([`crate::pbr_fabric`]), which gives each its PIDs and its table; the
 //! bindings become hierarchies and virtual links.
 
@@ -120,7 +121,7 @@ config! {
         errors: Vec<(PbrLostLink, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrLostLink::fields), "uncorrectable errors of inter-switch links at this switch: containment takes the link down like a lost one, but where it is the only way between its ends, and so to the fabric manager, which is at the first switch of the description (fabric ISL-4)";
         resets: Vec<(IoPbrReset, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoPbrReset::fields), "resets of hosts at this switch: bus numbers and windows of their hierarchies are gone, and a host has to walk again (rescan_at of cxl.root)";
         reset_hold: u64 = "1 us" [Unit::Time] in FieldRange::Int(1_000_000, 1 << 50), "how long a reset is asserted";
-        bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); without any in the fabric its devices go to its hosts in turn, in the order of the description";
+        bindings: Vec<(PbrBindingConfig, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(PbrBindingConfig::fields), "which hosts have the devices at this switch (fabric PID-5); with ld they have logical devices of them; without any in the fabric its devices go to its hosts in turn, each as a whole, in the order of the description";
         uio: Vec<(IoPbrUioRange, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoPbrUioRange::fields), "ranges of the HDM decoders by which requests of UIO find their vPPB at edges of this switch (fabric IOR-6); without any its edge ports take no part in UIO. Inter-switch links have its channel in any case (fabric ISL-1)";
         uio_to_peers: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "its downstream ports, virtual ones too, may send UIO to peers; off: such requests are completed as Completer Abort (fabric UIO-02)";
         max_payload: usize = "512" [Unit::Bytes] in FieldRange::OneOf(PAYLOADS), "largest payload that its ports pass; of a switch without edge ports, which no host sees, nothing else than 512";
@@ -149,6 +150,12 @@ impl IoPbrSwitch {
         Some(("uio", text))
     }
 
+    /// LD-IDs of the logical devices that are bound at a port; none: what is there is bound whole.
+    fn logical(&self, port: usize) -> impl Iterator<Item = u8> {
+        let of_port = move |one: &&(PbrBindingConfig, TextPlace)| self.hosts + one.0.port == port;
+        self.bindings.iter().filter(of_port).filter_map(|(one, _)| one.ld)
+    }
+
     fn latency_fs(&self) -> u64 {
         let Some(preset) = SwitchPreset::by_name(&self.preset) else { unreachable!("a word of the range") };
         self.latency.unwrap_or_else(|| preset.stages_fs.iter().sum())
@@ -174,7 +181,12 @@ impl Component for IoPbrSwitch {
     }
 
     fn offer_at(&self, port: usize) -> Offer {
-        Offer { has_uio: self.has_uio_at(port), ..self.offer() }
+        let mut own = Offer { has_uio: self.has_uio_at(port), ..self.offer() };
+        own.io_logical_devices = self.logical(port).map(|ld| u16::from(ld) + 1).max();
+        // A device that is bound whole works as one with a single logical device (`fabric` MLD-4).
+        let has_logical = own.io_logical_devices.is_some();
+        own.flex_bus.iter_mut().for_each(|bus| bus.can.mld = has_logical);
+        own
     }
 
     fn io_passage(&self, clock: Clock) -> Option<IoPassage> {
@@ -277,26 +289,40 @@ impl Component for IoPbrSwitch {
     fn elaborate(self: Box<Self>, site: &Site<'_>, hub: &mut Hub) -> Result<ComponentNode, NodeError> {
         let own = FlexPort::root(MODE);
         let Some(pbr) = site.pbr.clone() else { unreachable!("every such switch is in a fabric") };
-        let edge = Edge::of(&self, pbr, site);
+        let edge = EdgeHierarchies::of(&self, pbr, site);
         if let Some(text) = edge.no_vppb(&self.uio, self.hosts) {
             return Err(NodeError::Joined { path: site.path.to_owned(), text });
         }
-        let Edge { mut hierarchies, places, fabric } = edge;
+        let EdgeHierarchies { mut hierarchies, places, fabric } = edge;
         for (of, hierarchy) in hierarchies.iter_mut().enumerate() {
-            let own = self.uio.iter().filter(|(range, _)| Edge::hierarchy_of(&places, range, self.hosts) == Some(of));
+            let own = self
+                .uio
+                .iter()
+                .filter(|(range, _)| EdgeHierarchies::hierarchy_of(&places, range, self.hosts) == Some(of));
             let ranges = own.map(|(range, _)| (range.vppb, range.decoder.range())).collect();
             hierarchy.sets_uio(uio_settings(ranges, self.uio_to_peers));
         }
         let mut ports = Vec::new();
         for (n, port) in site.ports.iter().enumerate() {
             let trained = TrainedPort::new(&own, port, n < self.hosts, self.has_uio_at(n));
-            let place = places.get(&n).copied();
-            if let Some((of, side)) = place {
-                hierarchies[of].trained(side, &trained.can, trained.agreed);
-            }
-            let agent = trained.agent(power_timeout_cycles(site.clock, self.power_timeout));
-            let is_edge = n < fabric.first_isl;
-            let seats = is_edge.then_some(IoSeat { ld: None, place, agent }).into_iter().collect();
+            let timeout = power_timeout_cycles(site.clock, self.power_timeout);
+            // Logical devices that are bound to nobody belong to the fabric manager.
+            let lds: Vec<Option<u16>> = match (n < fabric.first_isl, self.logical(n).next()) {
+                (false, _) => Vec::new(),
+                (true, None) => vec![None],
+                (true, Some(_)) => (0..port.peer.io_logical_devices.unwrap_or(1)).map(Some).collect(),
+            };
+            let seat = |ld: Option<u16>| {
+                let place = places.get(&(n, ld)).copied();
+                if let Some((of, side)) = place {
+                    hierarchies[of].trained(side, &trained.can, trained.agreed);
+                    if let (Some(_), IoSide::Down(vppb)) = (ld, side) {
+                        hierarchies[of].redirects(vppb);
+                    }
+                }
+                IoSeat { ld, place, agent: trained.agent(timeout) }
+            };
+            let seats = lds.into_iter().map(seat).collect();
             ports.push(trained.seated(seats, hub));
         }
         let config = IoSwitchConfig {
@@ -314,20 +340,23 @@ impl Component for IoPbrSwitch {
     }
 }
 
+/// What a port is in its hierarchy, or a logical device behind it.
+type IoEdgePlaces = OrderedMap<(usize, Option<u16>), (usize, IoSide)>;
+
 /// The hierarchies of a switch, which of its ports are in them, and its virtual links.
-struct Edge {
+struct EdgeHierarchies {
     hierarchies: Vec<IoHierarchy>,
-    places: OrderedMap<usize, (usize, IoSide)>,
+    places: IoEdgePlaces,
     fabric: IoFabric,
 }
 
-impl Edge {
+impl EdgeHierarchies {
     /// The hierarchy that a range of UIO is of; `None`: there is none with its vPPB. The port of a device that is bound at this switch is in
     /// the hierarchy of its host.
-    fn hierarchy_of(places: &OrderedMap<usize, (usize, IoSide)>, range: &IoPbrUioRange, hosts: usize) -> Option<usize> {
+    fn hierarchy_of(places: &IoEdgePlaces, range: &IoPbrUioRange, hosts: usize) -> Option<usize> {
         let is_host = range.edge == "host";
         let port = if is_host { range.port } else { hosts + range.port };
-        let (of, _) = places.get(&port)?;
+        let (of, _) = places.get(&(port, None))?;
         // Hosts have the first hierarchies, in the order of their ports.
         (is_host || *of >= hosts).then_some(*of)
     }
@@ -335,7 +364,7 @@ impl Edge {
     /// A range of UIO of a vPPB that is not there.
     fn no_vppb(&self, ranges: &[(IoPbrUioRange, TextPlace)], hosts: usize) -> Option<String> {
         ranges.iter().map(|(range, _)| range).find_map(|range| {
-            let of = Edge::hierarchy_of(&self.places, range, hosts);
+            let of = EdgeHierarchies::hierarchy_of(&self.places, range, hosts);
             let has = of.is_some_and(|of| self.hierarchies[of].bridge(range.vppb).is_some());
             let IoPbrUioRange { edge, port, vppb, .. } = range;
             (!has).then(|| {
@@ -346,22 +375,27 @@ impl Edge {
         })
     }
 
-    fn of(switch: &IoPbrSwitch, pbr: PbrSite, site: &Site<'_>) -> Edge {
+    fn of(switch: &IoPbrSwitch, pbr: PbrSite, site: &Site<'_>) -> EdgeHierarchies {
         let PbrSite { routes, changes, unbound, errors, may_lose, tree, own } = pbr;
         let can = FlexPort::root(MODE).can;
         let timeout = power_timeout_cycles(site.clock, switch.power_timeout).saturating_mul(2);
         let agent = |side| PmAgent::new(PmConfig { is_of_switch: true, timeout, may_lose, ..PmConfig::new(side) });
-        let (mut hierarchies, mut places, mut links) = (Vec::new(), OrderedMap::new(), Vec::new());
+        let (mut hierarchies, mut places, mut links) = (Vec::new(), IoEdgePlaces::new(), Vec::new());
+        let ld_at = |port: usize, ld: u8| switch.logical(port).next().map(|_| u16::from(ld));
         for (n, port) in routes.ports.iter().enumerate() {
             let PbrPort::Host(host) = port else { continue };
             let of = hierarchies.len();
             let mut hierarchy =
                 IoHierarchy::new(&vec![true; host.bindings.len()], DEVICE_NUMBERS, can, switch.max_payload);
-            places.insert(n, (of, IoSide::Up));
+            places.insert((n, None), (of, IoSide::Up));
             for (vppb, pid) in host.bindings.iter().enumerate() {
                 let side = IoSide::Down(vppb);
                 match routes.tables.port(n, pid.number()).filter(|port| *port < switch.hosts + switch.ports) {
-                    Some(port) => drop(places.insert(port, (of, side))),
+                    Some(port) => {
+                        let claim = routes.claims.get(&(host.pid.number(), pid.number()));
+                        let ld = claim.and_then(|claim| ld_at(port, claim.ld_id));
+                        places.insert((port, ld), (of, side));
+                    }
                     None => {
                         hierarchy.trained(side, &can, ConnectedMode::Pbr);
                         links.push(IoVirtualLink {
@@ -379,23 +413,25 @@ impl Edge {
         }
         for (n, port) in routes.ports.iter().enumerate() {
             let PbrPort::Device(device) = port else { continue };
-            let Some((_, PbrOwner { host, own })) = device.owners.iter().next() else { continue };
-            if places.contains_key(&n) {
-                continue;
+            for (&ld, PbrOwner { host, own }) in device.owners.iter() {
+                let seat = (n, ld_at(n, ld));
+                if places.contains_key(&seat) {
+                    continue;
+                }
+                let of = hierarchies.len();
+                let mut hierarchy = IoHierarchy::new(&[true], DEVICE_NUMBERS, can, switch.max_payload);
+                hierarchy.trained(IoSide::Up, &can, ConnectedMode::Pbr);
+                hierarchies.push(hierarchy);
+                places.insert(seat, (of, IoSide::Down(0)));
+                links.push(IoVirtualLink {
+                    place: (of, IoSide::Up),
+                    own: own.number(),
+                    far: host.number(),
+                    ingress: n,
+                    agent: agent(PmSide::Device),
+                    reset: Default::default(),
+                });
             }
-            let of = hierarchies.len();
-            let mut hierarchy = IoHierarchy::new(&[true], DEVICE_NUMBERS, can, switch.max_payload);
-            hierarchy.trained(IoSide::Up, &can, ConnectedMode::Pbr);
-            hierarchies.push(hierarchy);
-            places.insert(n, (of, IoSide::Down(0)));
-            links.push(IoVirtualLink {
-                place: (of, IoSide::Up),
-                own: own.number(),
-                far: host.number(),
-                ingress: n,
-                agent: agent(PmSide::Device),
-                reset: Default::default(),
-            });
         }
         let changes = changes.into_iter().map(|(at_fs, change)| {
             let change = match change {
@@ -430,7 +466,7 @@ impl Edge {
             changes,
             tree,
         };
-        Edge { hierarchies, places, fabric }
+        EdgeHierarchies { hierarchies, places, fabric }
     }
 }
 

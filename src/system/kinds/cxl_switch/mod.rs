@@ -206,7 +206,7 @@ fn answered(reach: Reach) -> impl Iterator<Item = ChannelWait> {
 
 /// The form in which the messages of a switch appear in traces, what it has counted, and what is wrong with what it has not
 /// passed on.
-type Shown = (MessageForm, fn(&SwitchResult) -> Vec<MetricValue>, Box<dyn Fn(&SwitchResult) -> Vec<Violation>>);
+type SwitchReport = (MessageForm, fn(&SwitchResult) -> Vec<MetricValue>, Box<dyn Fn(&SwitchResult) -> Vec<Violation>>);
 
 /// A switch that is not placed yet.
 struct SwitchModule<S> {
@@ -276,7 +276,7 @@ fn measured(place: &str, result: &SwitchResult, counts: Vec<MetricValue>, broken
 fn node<S: Switching>(
     switching: S,
     (config, signals): (SwitchConfig, &'static [(&'static str, u32)]),
-    (shown, counts, watchdog): Shown,
+    (shown, counts, watchdog): SwitchReport,
     site: &Site<'_>,
     hub: &mut Hub,
 ) -> ComponentNode {

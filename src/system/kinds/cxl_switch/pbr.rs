@@ -16,9 +16,9 @@ use crate::metric::{MetricValue, metrics};
 use crate::pbr_fabric::{PbrBindingConfig, PbrDecl, PbrLostLink, PbrSite};
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS};
-use scalepool_fabric::cxl_switch::pbr::PbrRouting;
-use scalepool_fabric::cxl_switch::{PBR_PRESETS, SwitchResult, SwitchTraffic, Undelivered};
+use scalepool_fabric::cxl_switch::module::{SWITCH_CLASSES, SWITCH_SIGNALS, VIRAL_SIGNALS};
+use scalepool_fabric::cxl_switch::pbr::{PbrRouting, PbrViral};
+use scalepool_fabric::cxl_switch::{ManagerEvent, PBR_PRESETS, SwitchResult, SwitchTraffic, Undelivered};
 use scalepool_fabric::spread::{SPREAD_NAMES, SpreadPolicy};
 use scalepool_kernel::{Clock, Rng, Time};
 use scalepool_protocols::cxl::Dir;
@@ -42,6 +42,9 @@ metrics! {
         NOT_CLAIMED = "not claimed" ["messages"] Sum, "messages whose SPID and DPID no binding of the edge port has, which are dropped (fabric PID-5)";
         LOST = "lost with links" ["messages"] Sum, "messages that were queued for a link or came over one after it was lost, or whose ways all are (fabric DRT-2, ISL-7)";
         NO_ROUTE = "no route" ["messages"] Sum, "messages whose DPID has no valid entry in the routing table, which are dropped (fabric DRT-2)";
+        VIRAL = "hierarchies viral" ["hierarchies"] Sum, "hierarchies of hosts at this switch that went viral; given where a switch below the fabric may declare it (fabric VIR-1)";
+        VIRAL_TOLD = "viral told" ["statuses"] Sum, "statuses of viral that ports sent ahead of later messages, those on the way to other switches too (fabric VIR-1, VIR-3)";
+        VIRAL_MESSAGES = "viral messages" ["messages"] Sum, "messages that left while their hierarchy was viral, and count as viral (fabric VIR-2)";
     }
 }
 
@@ -120,7 +123,14 @@ impl Component for PbrCxlSwitch {
             );
             ("kind", text)
         });
-        alone.into_iter().chain(logical).collect()
+        let viral = (self.decode != "hdm" && ports.iter().any(|port| port.goes_viral)).then(|| {
+            let text = format!(
+                "found decode = \"{}\" with a command `viral` at a switch below the fabric, expected HDM decoders: viral goes by bindings to all of a hierarchy (fabric VIR-1)",
+                self.decode
+            );
+            ("decode", text)
+        });
+        alone.into_iter().chain(logical).chain(viral).collect()
     }
 
     fn why_no_window(&self) -> &'static str {
@@ -178,9 +188,23 @@ impl Component for PbrCxlSwitch {
             (false, false) => SwitchTraffic::Mem,
         };
         let config = self.hardware.config(&self.preset, site, traffic);
-        let signals = &SWITCH_SIGNALS[..config.traffic.count()];
+        let may_be_viral = site.ports.iter().any(|port| port.goes_viral);
+        let signals = match may_be_viral {
+            true => &VIRAL_SIGNALS[..2 + config.traffic.count()],
+            false => &SWITCH_SIGNALS[..config.traffic.count()],
+        };
+        let logical = (0..site.ports.len()).filter(|n| site.ports[*n].peer.logical_devices.is_some());
+        routes.viral = PbrViral::new(logical.collect());
+        let counts = if may_be_viral { counts_with_viral } else { counts };
         Ok(node(routes, (config, signals), (MessageForm::Pbr, counts, Box::new(|_| Vec::new())), site, hub))
     }
+}
+
+fn counts_with_viral(result: &SwitchResult) -> Vec<MetricValue> {
+    let viral = result.events.iter().filter(|(_, event)| matches!(event, ManagerEvent::Viral(_))).count() as u64;
+    let own: [MetricValue; 3] =
+        [(&VIRAL, viral), (&VIRAL_TOLD, result.viral_told), (&VIRAL_MESSAGES, result.viral_messages)];
+    counts(result).into_iter().chain(own).collect()
 }
 
 fn counts(result: &SwitchResult) -> Vec<MetricValue> {

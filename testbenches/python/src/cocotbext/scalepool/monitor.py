@@ -1,7 +1,10 @@
 """Watchers of a flit interface: `FlitMonitor` decodes and checks, `FlitScoreboard` compares. Neither drives a signal."""
 
+import json
 from collections import deque
 from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
 from dataclasses import dataclass
 
 from cocotb.triggers import Event, RisingEdge
@@ -11,7 +14,9 @@ from ._library import octets
 from .agents import Agent
 from .bus import FlitBus, Signal, WatchedBus
 from .flit import Decoder, Dir, Flit
+from .errors import ScalepoolError
 from .message import Violation, decode, layout
+from .model import LinkEnd
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,9 @@ class FlitMonitor(Agent):
     a flit shows by itself, ID or header and CRC, until the stream continues (`Decoder` says more). Credits, and whether a retry
     is due, can be judged from both directions only: see `LinkPartner`. Of bit-identical flits in a row each broken rule is
     reported once. With `judges=False` flits are decoded, and only the handshake is checked.
+
+    With `coverage=True` it counts which codes of its protocol pass, for `write_coverage`. One direction does not show all of what a
+    receiver throws away: of CXL a flit that is sent again counts again. A passive `LinkPartner` knows.
     """
 
     def __init__(
@@ -80,6 +88,7 @@ class FlitMonitor(Agent):
         dir: Dir = "down",
         stable: bool = True,
         judges: bool = True,
+        coverage: bool = False,
     ) -> None:
         self.dir = dir
         self.stable = stable
@@ -95,11 +104,27 @@ class FlitMonitor(Agent):
         self._news = News()
         self._packet = b""
         super().__init__(WatchedBus(bus), clock, reset, reset_active_level, protocol)
+        self._covered: LinkEnd | None = None
+        if coverage:
+            # Nobody looks at what it finds: with one direction it would miss the other one.
+            config: dict[str, int | str | bool] = {"plain_flits": True} if self.protocol.startswith("cxl-") else {"liveness_flits": 0}
+            self._covered = LinkEnd(self.protocol, dir, passive=True, coverage=True, **config)
 
     @property
     def rules(self) -> list[str]:
         """Ids of the rules that were broken so far, each once, in the order of their first finding."""
         return list(dict.fromkeys(finding.violation.rule for finding in self.findings))
+
+    def write_coverage(self, path: str | PathLike[str]) -> None:
+        """Writes what a monitor with `coverage=True` has seen, with the rules that it has reported, as a file that `scalepool coverage` reads
+        and merges."""
+        if self._covered is None:
+            raise ScalepoolError("monitor: found no coverage, expected one that was made with coverage=True")
+        rules = [finding.violation.rule for finding in self.findings]
+        # What is no rule, as HANDSHAKE, has no row in a plan.
+        broken = {rule: rules.count(rule) for rule in sorted(set(rules)) if "-" in rule}
+        form = self._covered.coverage() | {"sources": [f"monitor of {self.bus.name}, {self.protocol} {self.dir}"], "broken": broken}
+        Path(path).write_text(json.dumps(form) + "\n", encoding="utf-8")
 
     def count(self) -> int:
         """Returns the number of decoded flits in the queue."""
@@ -156,6 +181,10 @@ class FlitMonitor(Agent):
     def _flit(self, data: bytes) -> None:
         for function in self.on_data:
             function(data)
+        if self._covered is not None:
+            self._covered.drive(data, "tx")
+            self._covered.step()
+            self._covered.events()
         if self.protocol == "nvlink":
             # A header says how many flits follow it.
             self._packet += data
@@ -177,6 +206,8 @@ class FlitMonitor(Agent):
                 if not fresh:
                     self._decoder.close()
                     self._decoder = Decoder(self.protocol, self.dir)
+                    if self._covered is not None:
+                        self._covered.reset()
                     beats.clear()
                     self._packet = b""
                 offered, fresh, judge = None, True, bus.rights()

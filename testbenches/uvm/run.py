@@ -106,8 +106,8 @@ def compile_arguments():
 
 
 def shown():
-    """What the page shows: two modules, and lines of the build phase of an environment."""
-    module, stream, lines = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    """What the page shows: two modules, lines that judge a bridge, and lines of the build phase of an environment."""
+    module, bridge, stream, lines = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     file = OUT / "shown.sv"
     file.write_text(f"""{module}
 {stream}
@@ -115,6 +115,13 @@ package shown_pkg;
   import uvm_pkg::*;
   import scalepool_pkg::*;
   import scalepool_uvm_pkg::*;
+  class shown_bridge;
+    sp_bridge_scoreboard board;
+    sp_bridge_finding_t finding;
+    function void judge(sp_message request, sp_message message);
+      {bridge}
+    endfunction
+  endclass
   class shown_env extends uvm_env;
     virtual scalepool_flit_if flits;
     scalepool_agent device;

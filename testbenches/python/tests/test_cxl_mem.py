@@ -316,8 +316,7 @@ class PlainFlits(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(pair.host.end.state()["health"]["crc_errors"], 1)
 
     def test_what_has_no_link_layer_has_no_knobs_of_one(self):
-        for protocol, config in (("cxl-68b", {"retry_entries": 32}), ("cxl-68b", {"liveness_flits": 9}), ("cxl-256b", {"buffers": 4}),
-                                 ("cxl-256b", {"coverage": True})):
+        for protocol, config in (("cxl-68b", {"retry_entries": 32}), ("cxl-68b", {"liveness_flits": 9}), ("cxl-256b", {"buffers": 4})):
             self.assertRaises(sp.InputError, sp.LinkEnd, protocol, "down", plain_flits=True, **config)
         for protocol in ("ualink", "nvlink", "cxl-io"):
             self.assertRaises(sp.InputError, sp.LinkEnd, protocol, "down", plain_flits=True)

@@ -194,6 +194,12 @@ impl PortRole {
         }
     }
 
+    /// Whether it is a port of a CXL switch.
+    pub fn is_of_cxl_switch(self) -> bool {
+        use PortRole::{CachingFabric, SwitchDownstream, SwitchFabric, SwitchUpstream};
+        matches!(self, SwitchUpstream | SwitchDownstream | SwitchFabric | CachingFabric)
+    }
+
     /// Whether its component takes the messages of each class by themselves, where no lines are kept coherent.
     pub fn takes_classes(self) -> bool {
         use PortRole::{CachingFabric, HomeMemory, Requester, SwitchDownstream, SwitchFabric, SwitchUpstream};

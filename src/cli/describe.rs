@@ -387,7 +387,8 @@ mod tests {
         // Cases are found once for all rules.
         let cases = BrokenCases::of("", &env::temp_dir());
         for rule in rules::all() {
-            let (row, text) = described(rule.id, true).rule(rule, &cases).unwrap_or_else(|e| panic!("{}: {e}", rule.id));
+            let (row, text) =
+                described(rule.id, true).rule(rule, &cases).unwrap_or_else(|e| panic!("{}: {e}", rule.id));
             assert!(text.starts_with(rule.id) && row.is_object(), "{}", rule.id);
         }
     }

@@ -6,12 +6,12 @@
 //! A walk: the last snoop answer of a read comes with dirty data; the directory forgets the owner, the line is stored, and the
 //! requester gets GO and the data.
 
-use super::super::backing::Backing;
-use super::super::device::WriteBytes;
-use super::super::snoops::Left;
-use super::super::state::{HostAnswer, Snoop};
 use super::{Holders, HomeAgent, HomeTransaction, Phase, Task, event, port_of, uqid};
 use crate::agent::{AgentOutput, AgentPort, Effect};
+use crate::cache::backing::Backing;
+use crate::cache::device::WriteBytes;
+use crate::cache::snoops::Left;
+use crate::cache::state::{HostAnswer, Snoop};
 use crate::config::{CleanEvictAnswer, CoherenceConfig, ErrorAnswer};
 use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use crate::ids::IdSet;

@@ -4,13 +4,13 @@
 //!
 //! A walk: a tracker opens for host 1 and BISnpInv leaves; host 1 sends BIConflict, gets its Ack, and later BIRspI, which closes it.
 
-use super::super::filter::Holders;
-use super::super::tables;
 use super::{Dcoh, DcohCause, DeviceOp, Tracker};
 use crate::agent::{AgentOutput, AgentPort};
 use crate::config::CoherenceConfig;
 use crate::content::{LineAddr, LineContent};
 use crate::ids::IdSet;
+use crate::mem::filter::Holders;
+use crate::mem::tables;
 use crate::message::Msg;
 use crate::names;
 use crate::names::BI_TAGS;

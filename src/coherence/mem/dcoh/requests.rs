@@ -6,15 +6,15 @@
 //! A walk: MemRd of a line that nobody else holds is taken and completed in one step: Cmp-E and the data leave, and the filter
 //! records its host.
 
-use super::super::dcoh_memory::WaitingPart;
-use super::super::filter::Holders;
-use super::super::tables;
-use super::super::tables::{Copy4, HdmRegion};
 use super::{Dcoh, DcohCause, Open, answer_outside};
 use crate::agent::{AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
 use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use crate::ids::IdSet;
+use crate::mem::dcoh_memory::WaitingPart;
+use crate::mem::filter::Holders;
+use crate::mem::tables;
+use crate::mem::tables::{Copy4, HdmRegion};
 use crate::message::Msg;
 use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{

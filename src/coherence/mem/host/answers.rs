@@ -4,13 +4,13 @@
 //!
 //! A walk: the data of a MemRd comes before its Cmp-E and waits; with Cmp-E the line is filled and the access that asked is due.
 
-use super::super::host_rows::{MemHostAction, MemHostInput};
-use super::super::tables;
-use super::super::tables::Copy4;
 use super::{HostAccess, MemHost, PendingSnoop, SnoopStage, TrackedLine, open_granted};
 use crate::agent::{AgentOutput, Effect};
 use crate::config::CoherenceConfig;
 use crate::content::LineContent;
+use crate::mem::host_rows::{MemHostAction, MemHostInput};
+use crate::mem::tables;
+use crate::mem::tables::Copy4;
 use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{DrsOpcode, M2sReqOpcode, NdrOpcode};
 

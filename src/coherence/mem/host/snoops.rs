@@ -5,14 +5,14 @@
 //!
 //! A walk: BISnpInv finds the line dirty; MemWr leaves, its Cmp comes, and BIRspI answers.
 
-use super::super::host_rows::{MemHostAction, MemHostInput};
-use super::super::options::{BlockAnswer, Keep};
-use super::super::tables;
-use super::super::tables::{AnswerRow, Copy4};
 use super::{HostAccess, MemHost, PendingSnoop, SnoopStage, TrackedLine, block_lines, conflict};
 use crate::agent::AgentOutput;
 use crate::config::CoherenceConfig;
 use crate::content::{LineAddr, LineContent};
+use crate::mem::host_rows::{MemHostAction, MemHostInput};
+use crate::mem::options::{BlockAnswer, Keep};
+use crate::mem::tables;
+use crate::mem::tables::{AnswerRow, Copy4};
 use crate::message::Msg;
 use scalepool_protocols::cxl::cxl256::code::{BirspOpcode, BisnpOpcode};
 

@@ -6,8 +6,8 @@
 //! A walk: a good retryable flit moves ESeq and NumAck on; a bad one means that a Req of the end is due; a whole Req of the peer means that an
 //! Ack is due.
 
-use super::super::event::{Severity, finding};
 use super::{AckDue, FLITS_AN_AK, Lrsm, Monitor, add_credits, retry_control};
+use crate::cxl68::event::{Severity, finding};
 use scalepool_protocols::cxl::cxl68::config::WrapMeaning;
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::pid::PidKind;

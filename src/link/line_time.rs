@@ -79,8 +79,8 @@ impl LineTimeParts {
     }
 }
 
-/// [`LineTimeParts`] of a unit of which headers and payload alone are named, as those of a 68B link: an account takes it in 10
-/// instructions instead of 34.
+/// [`LineTimeParts`] of a unit of which headers and payload alone are named, as those of a 68B link: an account adds to
+/// three sums instead of seven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlainParts {
     headers: u32,

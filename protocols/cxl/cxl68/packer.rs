@@ -523,6 +523,45 @@ mod tests {
     use super::super::config::Revision;
     use super::*;
 
+    /// A flit with one message or none, whatever is owed before it, is packed as one of many are.
+    #[test]
+    fn a_flit_with_one_message_is_packed_as_one_with_many() {
+        let mut number = 68u64;
+        let mut below = |n: u64| {
+            number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (number >> 33) % n
+        };
+        let mut few = 0;
+        for (dir, mdh) in Dir::ALL.into_iter().flat_map(|dir| [(dir, true), (dir, false)]) {
+            let config = Cxl68Config { mdh, ..Cxl68Config::default() };
+            let (mut short, mut long): (Packer, Packer) = (Packer::new(dir, config), Packer::new(dir, config));
+            let classes: Vec<Class> = Class::ALL.into_iter().filter(|class| class.dir() == dir).collect();
+            for _ in 0..2000 {
+                for _ in 0..below(3) {
+                    let class = classes[below(classes.len() as u64) as usize];
+                    let byte_enables = (class.may_have_byte_enables() && below(3) == 0).then_some(below(1 << 20));
+                    let data = class.has_data().then_some(Data { bytes: [7; 64], size: Size::Line, byte_enables });
+                    let message = Cxl68Message { class, bits: 1, data };
+                    assert_eq!(short.push(&message), long.push(&message));
+                }
+                let (credits, most) = ([below(3) as u16; 10], below(3) as usize);
+                let mut left = [credits; 2];
+                few += usize::from(short.queued < 2 && !short.is_empty());
+                let packed = short.pack(&mut left[0], most);
+                let expected = if long.in_data_run() || long.is_empty() {
+                    long.pack(&mut left[1], most)
+                } else {
+                    (long.filled, long.packed, long.served) = (Filled::default(), [0; 10], 0);
+                    long.pack_any(&mut left[1], most, <[u128; 4]>::default())
+                };
+                assert_eq!((packed, left[0]), (expected, left[1]));
+                assert_eq!((short.filled, short.packed, short.served), (long.filled, long.packed, long.served));
+                assert_eq!((short.queued, short.waiting, short.chunks), (long.queued, long.waiting, long.chunks));
+            }
+        }
+        assert!(few > 1000, "{few}");
+    }
+
     /// For one message, in every slot, whatever stands in the flit before it and whatever is owed, the short way chooses what
     /// the long one chooses.
     #[test]

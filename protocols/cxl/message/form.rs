@@ -134,12 +134,13 @@ fn keeps_meaning<A: FieldValue, B: FieldValue>(found: u128) -> bool {
 pub(super) fn is_carried<A: FieldValue, B: FieldValue, W>(outside: u128, value: A, _of: impl Fn(W) -> B) -> bool {
     let found = value.to_raw();
     let carried = const { !named_codes::<A>() | named_codes::<B>() };
-    let keeps_meaning = match A::CODES {
-        None => true,
-        Some(_) if found < 64 => carried >> found & 1 == 1,
-        Some(_) => keeps_meaning::<A, B>(found),
-    };
-    keeps_meaning & (found & outside == 0)
+    // What fits into the field is below 64, as the compiler then knows.
+    found & outside == 0
+        && match A::CODES {
+            None => true,
+            Some(_) if found < 64 => carried >> found & 1 == 1,
+            Some(_) => keeps_meaning::<A, B>(found),
+        }
 }
 
 /// Bit n: the sheet of a type names number n, or it has no code table.
@@ -210,12 +211,11 @@ macro_rules! spellings {
 macro_rules! behind {
     ($message:expr, $name:ident, $wire:path, [$($field:ident)*]) => {{
         type Wire = $wire;
-        // Nearly every message is carried, so all fields are asked without a branch at each.
         let is_carried = $(form::is_carried(
             const { <Wire as crate::wire::Wire>::DEF.known_field(stringify!($field)).outside() },
             $message.$field,
             |wire: Wire| wire.$field,
-        ))&*;
+        ))&&*;
         is_carried.then(|| $name { $($field: $message.$field,)* ..$name::default() })
     }};
 }
@@ -223,7 +223,7 @@ macro_rules! behind {
 macro_rules! named {
     ($message:expr, $wire:path, [$($field:ident)*]) => {{
         type Wire = $wire;
-        $(form::is_named($message.$field, |wire: Wire| wire.$field))&*
+        $(form::is_named($message.$field, |wire: Wire| wire.$field))&&*
     }};
 }
 

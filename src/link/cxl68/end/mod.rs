@@ -175,7 +175,7 @@ pub struct Cxl68End<U: Flit68 = Cxl68Unit> {
     uses: PlainParts,
     /// The link is up, and nothing goes on that is rare: no retry, no replay, no training, no viral. Then all that remains to be
     /// asked in a flit clock is what new flit may go. It is set where [`Cxl68End::may_settle`] has been asked, and taken away
-    /// wherever one of these begins: 150 instructions a flit less than asking for each of them at each step.
+    /// wherever one of these begins: 90 instructions a flit less than asking for each of them at each step.
     settled: bool,
     /// Requests for a retry and for training since the last good payload, see [`Cxl68End::fruitless`].
     fruitless: u32,

@@ -129,11 +129,25 @@ fn keeps_meaning<A: FieldValue, B: FieldValue>(found: u128) -> bool {
 }
 
 /// Whether a field of a link carries a value: [`carry`] takes it, and none of its bits is `outside` of the field. `_of` says of
-/// which type the field is.
+/// which type the field is. Of a code that is one look into a mask of the codes that are carried.
 #[inline(always)]
 pub(super) fn is_carried<A: FieldValue, B: FieldValue, W>(outside: u128, value: A, _of: impl Fn(W) -> B) -> bool {
     let found = value.to_raw();
-    keeps_meaning::<A, B>(found) && found & outside == 0
+    let carried = const { !named_codes::<A>() | named_codes::<B>() };
+    let keeps_meaning = match A::CODES {
+        None => true,
+        Some(_) if found < 64 => carried >> found & 1 == 1,
+        Some(_) => keeps_meaning::<A, B>(found),
+    };
+    keeps_meaning & (found & outside == 0)
+}
+
+/// Bit n: the sheet of a type names number n, or it has no code table.
+const fn named_codes<A: FieldValue>() -> u64 {
+    match A::CODES {
+        Some(table) => table.named(),
+        None => u64::MAX,
+    }
 }
 
 /// Whether the sheet of a link names a code. `_of` says of which type the field is.
@@ -196,11 +210,12 @@ macro_rules! spellings {
 macro_rules! behind {
     ($message:expr, $name:ident, $wire:path, [$($field:ident)*]) => {{
         type Wire = $wire;
+        // Nearly every message is carried, so all fields are asked without a branch at each.
         let is_carried = $(form::is_carried(
             const { <Wire as crate::wire::Wire>::DEF.known_field(stringify!($field)).outside() },
             $message.$field,
             |wire: Wire| wire.$field,
-        ))&&*;
+        ))&*;
         is_carried.then(|| $name { $($field: $message.$field,)* ..$name::default() })
     }};
 }
@@ -208,7 +223,7 @@ macro_rules! behind {
 macro_rules! named {
     ($message:expr, $wire:path, [$($field:ident)*]) => {{
         type Wire = $wire;
-        $(form::is_named($message.$field, |wire: Wire| wire.$field))&&*
+        $(form::is_named($message.$field, |wire: Wire| wire.$field))&*
     }};
 }
 

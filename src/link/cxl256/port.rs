@@ -275,6 +275,8 @@ pub struct EndReport {
     pub spend: [u16; Class::COUNT],
     /// Credits granted to the peer that the peer has not used, by [`Class::index`].
     pub granted: [u16; Class::COUNT],
+    /// Buffers with messages that nobody has taken, by [`Class::index`].
+    pub held: [u16; Class::COUNT],
     /// The last number that the peer has acknowledged.
     pub acknowledged: u16,
     /// The last number received well.
@@ -296,6 +298,7 @@ impl<F: Flit256> Reports for Cxl256End<Cachemem<F>> {
             routing: self.link().mode.routing(),
             spend: layer.credits().spend,
             granted: Class::ALL.map(|class| layer.credits().granted(class)),
+            held: Class::ALL.map(|class| layer.credits().held(class)),
             acknowledged: self.transmitter().acknowledged(),
             last_good: self.receiver().last_good(),
             coverage: layer.coverage().met(),

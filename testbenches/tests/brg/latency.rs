@@ -2,7 +2,7 @@
 
 use super::common::*;
 use scalepool::bridge::load::{FEWEST_LINES, IssueWindow, MOST_LINES};
-use scalepool::bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters};
+use scalepool::bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters, VCHANS};
 use scalepool::bridge::module::{Bridge, BridgeConfig, BridgeCxlPort, BridgeResult};
 use scalepool::bridge::outbound::OutboundConfig;
 use scalepool::bridge::timing::BridgeTiming;
@@ -19,6 +19,7 @@ use scalepool_protocols::cxl::cxl256::code::{
 };
 use scalepool_protocols::cxl::message::{Class, Data, H2dData, H2dRsp, Message, MessageForm, S2mDrs, S2mNdr};
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
+use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -48,10 +49,19 @@ impl Passed {
 /// An accelerator that asks what it is told to.
 struct Asker {
     asks: VecDeque<(u64, Transfer)>,
-    tx: Out<Box<Transfer>>,
+    /// By virtual channel.
+    tx: [Out<Box<Transfer>>; VCHANS],
     rx: In<Box<Transfer>>,
     seen: Seen<Transfer>,
     passed: Passed,
+}
+
+/// The virtual channel of a request.
+fn vchan(request: &Transfer) -> usize {
+    match &request.field {
+        ControlField::Request(req) => req.vchan.into(),
+        _ => 0,
+    }
 }
 
 impl Module for Asker {
@@ -60,10 +70,13 @@ impl Module for Asker {
             self.passed.note(BridgePoint::Response, BridgeMessage::Upli(response.clone()));
             self.seen.lock().expect("no panic").push((cx.cycle(), *response));
         }
-        while self.asks.front().is_some_and(|(at, _)| *at <= cx.cycle()) && self.tx.has_room(cx, 1) {
+        let is_due = |(at, request): &(u64, Transfer), tx: &[Out<Box<Transfer>>; VCHANS], cx: &Cx| {
+            *at <= cx.cycle() && tx[vchan(request)].has_room(cx, 1)
+        };
+        while self.asks.front().is_some_and(|ask| is_due(ask, &self.tx, cx)) {
             let (_, request) = self.asks.pop_front().expect("one in front");
             self.passed.note(BridgePoint::Request, BridgeMessage::Upli(Box::new(request.clone())));
-            self.tx.push(cx, Box::new(request)).expect("room");
+            self.tx[vchan(&request)].push(cx, Box::new(request)).expect("room");
         }
         Next::Busy
     }
@@ -190,6 +203,8 @@ pub fn run_of(
         let clock = Clock::with_period_fs(1_000_000)?;
         let id = p.clock("bridge", clock)?;
         let (ask, ask_in) = p.channel::<Box<Transfer>>("requests", 256, 1)?;
+        let mut vchan = |n: usize| p.channel::<Box<Transfer>>(&format!("requests.vchan[{n}]"), 256, 1);
+        let [(ask1, ask1_in), (ask2, ask2_in), (ask3, ask3_in)] = [vchan(1)?, vchan(2)?, vchan(3)?];
         let (unused, unused_in) = p.channel::<Box<Transfer>>("never", 1, 1)?;
         let (answer, answer_in) = p.channel::<Box<Transfer>>("responses", 256, 1)?;
         let (never, never_in) = p.channel::<Box<Transfer>>("never_asked", 1, 1)?;
@@ -210,7 +225,7 @@ pub fn run_of(
             drop((bind.attach(unused), bind.attach(never_in)));
             Asker {
                 asks: asks.into(),
-                tx: bind.attach(ask),
+                tx: [ask, ask1, ask2, ask3].map(|end| bind.attach(end)),
                 rx: bind.attach(answer_in),
                 seen: of_asker,
                 passed: by_asker,
@@ -239,7 +254,7 @@ pub fn run_of(
         p.module("bridge", id, |bind| {
             drop(bind.attach(never));
             let x = UalinkRequestEnds {
-                requests: bind.attach(ask_in),
+                requests: [ask_in, ask1_in, ask2_in, ask3_in].map(|end| bind.attach(end)),
                 responses: bind.attach(answer),
                 unasked: Some(bind.attach(unused_in)),
             };
@@ -446,6 +461,25 @@ fn brg_win_09_p() {
             };
             assert_eq!((is, ld_id, rsp(&ran.responses[0].1).vchan), (vchan, 0, vchan));
         }
+    }
+}
+
+/// Requests of a channel that find no entry, because memory answers nothing, stay in front of the bridge; those of another channel have
+/// entries of their own and go on (BRG-BUF-02).
+#[test]
+fn a_channel_without_entries_holds_up_no_other() {
+    let asks = |late: u8| -> Vec<(u64, Transfer)> {
+        let flood = (0..80).map(|n| (10, tagged(read(BASE + 256 * n, 16), n as u16)));
+        let mut last = tagged(read(BASE + 256 * 90, 16), 90);
+        change(&mut last, |req| req.vchan = late);
+        flood.chain([(400, last)]).collect()
+    };
+    for (late, is_asked) in [(0, false), (1, true), (3, true)] {
+        let ran = run(WindowClass::Mn, SHEET, asks(late), true);
+        let asked = ran.messages.iter().filter(|(_, m)| matches!(m, Message::M2sReq(m) if m.tc == late)).count();
+        let flooded = ran.messages.len() - usize::from(is_asked);
+        assert_eq!(flooded, 64 - 3 * 8, "channel {late}: what others do not have is taken");
+        assert_eq!(asked == 1, is_asked, "channel {late}: {asked}");
     }
 }
 

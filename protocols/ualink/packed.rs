@@ -13,7 +13,7 @@ use super::control::{ControlField, Owed};
 use super::field::{TlReq, TlRsp};
 use super::half::{HALF_BYTES, Half};
 use super::unpack::Transfer;
-use crate::wire::{FieldError, LayoutDef, Violation, Wire};
+use crate::wire::{LayoutDef, PackedError, Wire};
 
 /// Bytes of a beat.
 const BEAT_BYTES: usize = 2 * HALF_BYTES;
@@ -31,65 +31,8 @@ pub enum PackedTransfer {
     Response,
 }
 
-/// Bytes that are no message of their channel, or a message that has no bytes there.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UalPackedError {
-    /// Too many or too few.
-    #[error("{layout}: found {found} bytes, expected {expected}: {header} of the header, {payload}")]
-    Length {
-        /// Layout of the field.
-        layout: &'static str,
-        /// Bytes given.
-        found: usize,
-        /// Bytes of the channel.
-        expected: usize,
-        /// Of these the field has so many.
-        header: usize,
-        /// What follows it.
-        payload: &'static str,
-    },
-    /// A part of the field that does not fit.
-    #[error(transparent)]
-    Field(#[from] FieldError),
-    /// A rule of the layout is broken.
-    #[error("{0}")]
-    Rule(Violation),
-    /// A field that the link decides.
-    #[error("{layout}: field `{field}`: found {found:#x}, expected 0: the link decides it")]
-    OfTheLink {
-        /// Layout.
-        layout: &'static str,
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        found: u128,
-    },
-    /// Bytes where the message has none.
-    #[error(
-        "{layout}: {what} at bytes {first} to {last}: found {found:#04x}, expected {expected:#04x}, since the message has none"
-    )]
-    Payload {
-        /// Layout of the field.
-        layout: &'static str,
-        /// Part of what follows.
-        what: &'static str,
-        /// Its first byte.
-        first: usize,
-        /// Its last byte.
-        last: usize,
-        /// The first byte that says something.
-        found: u8,
-        /// What stands for none.
-        expected: u8,
-    },
-    /// It is of the other class, or neither a request nor a response, or its data are not those of its field.
-    #[error("ualink: found {found}, expected {expected}")]
-    Transfer {
-        /// What was given.
-        found: String,
-        /// What the channel carries.
-        expected: &'static str,
-    },
+fn not_carried(found: &str, expected: &str) -> PackedError {
+    PackedError::NotCarried(format!("ualink: found {found}, expected {expected}"))
 }
 
 impl PackedTransfer {
@@ -116,24 +59,21 @@ impl PackedTransfer {
     /// The bytes of a message in a channel of this class.
     ///
     /// # Errors
-    /// [`UalPackedError::Transfer`], and fields that do not fit their layout.
-    pub fn pack(self, transfer: &Transfer, codec: &UalConfig) -> Result<Vec<u8>, UalPackedError> {
+    /// [`PackedError::NotCarried`], and fields that do not fit their layout.
+    pub fn pack(self, transfer: &Transfer, codec: &UalConfig) -> Result<Vec<u8>, PackedError> {
         let bits = match (self, transfer.field) {
             (PackedTransfer::Request, ControlField::Request(req)) => {
                 TlReq { pool: false, cway: 0, cload: false, ..req }.to_bits()?
             }
             (PackedTransfer::Response, ControlField::Response(rsp)) => TlRsp { pool: false, ..rsp }.to_bits()?,
             (_, field) => {
-                return Err(UalPackedError::Transfer {
-                    found: field.def().name.to_owned(),
-                    expected: self.layout().name,
-                });
+                return Err(not_carried(field.def().name, self.layout().name));
             }
         };
         let Owed { beats, enables } = transfer.field.owed(codec);
         if transfer.data.len() != 2 * beats || transfer.enables.is_some() != enables {
             let found = format!("{} halves of data, enables: {}", transfer.data.len(), transfer.enables.is_some());
-            return Err(UalPackedError::Transfer { found, expected: "the data and enables that its field asks for" });
+            return Err(not_carried(&found, "the data and enables that its field asks for"));
         }
         let mut bytes = self.layout().to_bytes(bits);
         bytes.extend(transfer.data.iter().flatten());
@@ -148,29 +88,19 @@ impl PackedTransfer {
     /// The message of bytes in a channel of this class.
     ///
     /// # Errors
-    /// The bytes are no such message, see [`UalPackedError`].
-    pub fn unpack(self, bytes: &[u8], codec: &UalConfig) -> Result<Transfer, UalPackedError> {
+    /// The bytes are no such message, see [`PackedError`].
+    pub fn unpack(self, bytes: &[u8], codec: &UalConfig) -> Result<Transfer, PackedError> {
         let def = self.layout();
         let (header, layout) = (def.len_bytes(), def.name);
         if bytes.len() != self.bytes() {
             let payload = match self {
-                PackedTransfer::Request => "256 of data, 32 of byte enables, 1 of poison",
-                PackedTransfer::Response => "256 of data, 1 of poison",
+                PackedTransfer::Request => ", 256 of data, 32 of byte enables, 1 of poison",
+                PackedTransfer::Response => ", 256 of data, 1 of poison",
             };
-            return Err(UalPackedError::Length { layout, found: bytes.len(), expected: self.bytes(), header, payload });
+            return Err(PackedError::Length { layout, found: bytes.len(), expected: self.bytes(), header, payload });
         }
         let bits = def.from_bytes(&bytes[..header])?;
-        let mut broken = Vec::new();
-        def.check(bits, &mut broken);
-        if let Some(first) = broken.into_iter().next() {
-            return Err(UalPackedError::Rule(first));
-        }
-        for field in def.fields.iter().filter(|field| OF_THE_LINK.contains(&field.name)) {
-            let found = field.value(bits);
-            if found != 0 {
-                return Err(UalPackedError::OfTheLink { layout, field: field.name, found });
-            }
-        }
+        def.check_packed(bits, &OF_THE_LINK)?;
         let (field, address) = match self {
             PackedTransfer::Request => {
                 let req = TlReq::from_bits(bits);
@@ -179,41 +109,22 @@ impl PackedTransfer {
             PackedTransfer::Response => (ControlField::Response(TlRsp::from_bits(bits)), None),
         };
         let owed = field.owed(codec);
-        let none = |what, first: usize, part: &[u8], expected: u8| match part.iter().find(|byte| **byte != expected) {
-            Some(found) => Err(UalPackedError::Payload {
-                layout,
-                what,
-                first,
-                last: first + part.len() - 1,
-                found: *found,
-                expected,
-            }),
-            None => Ok(()),
-        };
         let (data, rest) = bytes[header..].split_at(DATA_BYTES);
         let (data, unused) = data.split_at(owed.beats * BEAT_BYTES);
-        none("data", header + data.len(), unused, 0)?;
+        def.check_absent("data", header + data.len(), unused, 0)?;
         let (enables, poison) = rest.split_at(self.enables_bytes());
         let enables = match (owed.enables, enables.first_chunk::<HALF_BYTES>()) {
             (true, Some(enables)) => Some(*enables),
             _ => {
-                none("byte enables", header + DATA_BYTES, enables, 0xff)?;
+                def.check_absent("byte enables", header + DATA_BYTES, enables, 0xff)?;
                 None
             }
         };
         // One byte is left.
         let poisoned = poison[0];
         if u32::from(poisoned) >> owed.beats != 0 {
-            let at = bytes.len() - 1;
             let expected = poisoned & ((1u32 << owed.beats) - 1) as u8;
-            return Err(UalPackedError::Payload {
-                layout,
-                what: "poison",
-                first: at,
-                last: at,
-                found: poisoned,
-                expected,
-            });
+            def.check_absent("poison", bytes.len() - 1, poison, expected)?;
         }
         let halves: Vec<Half> = data.as_chunks::<HALF_BYTES>().0.to_vec();
         Ok(Transfer {
@@ -280,7 +191,7 @@ mod tests {
         let mut wrong = bytes;
         wrong[0] |= 0b100;
         let text = PackedTransfer::Request.unpack(&wrong, &CODEC).expect_err("a way of the cache").to_string();
-        assert_eq!(text, "ualink.tl_req: field `cway`: found 0x1, expected 0: the link decides it");
+        assert_eq!(text, "ualink.tl_req: field `cway` at bits 3:2: found 0x1, expected 0x0: the link decides it");
     }
 
     #[test]
@@ -293,8 +204,8 @@ mod tests {
             assert!(text.contains(expected), "{text}");
         };
         refused(&|wrong| wrong.truncate(304), "found 304 bytes, expected 305: 16 of the header");
-        refused(&|wrong| wrong[16 + 128] = 1, "data at bytes 144 to 271: found 0x01, expected 0x00");
-        refused(&|wrong| wrong[304] = 4, "poison at bytes 304 to 304: found 0x04, expected 0x00");
+        refused(&|wrong| wrong[16 + 128] = 1, "data at bytes 144 to 271: found 0x1, expected 0x0");
+        refused(&|wrong| wrong[304] = 4, "poison at bytes 304 to 304: found 0x4, expected 0x0");
         // A read has neither data nor enables.
         let read = TlReq { cmd: ReqCmd::Read, ..TlReq::default() };
         let read = Transfer { address: Some(0).into(), ..Transfer::new(ControlField::Request(read)) };

@@ -15,6 +15,7 @@ mod code;
 mod error;
 mod frame;
 mod layout;
+mod packed;
 mod violation;
 
 pub use code::{Code, CodeTable, FieldValue};
@@ -25,4 +26,5 @@ pub use frame::{FrameDef, Segment};
 pub use layout::{Basis, ByteOrder, CodeSet, FieldDef, LayoutDef, LayoutFault, Numbers, Screen, Wire};
 #[doc(hidden)]
 pub use layout::{assert_no_fault, code_sets, cut_out, find_fault, last_of};
+pub use packed::PackedError;
 pub use violation::{At, Findings, Violation};

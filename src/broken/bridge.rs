@@ -2,7 +2,7 @@
 //!
 //! The cases stand in `bridge.txt`: the configuration of the scoreboard, then a line for each message, credit or commit, in their order, a
 //! nanosecond apart; `end` is the end of the run. `under RULE` in front of the configuration is the rule under which the scoreboard tells the
-//! case, where that is not the rule itself: that another message was expected is BRG-INT-02, whichever rule asks for it. The wave has a scope for each of the four points of the bridge with the messages there.
+//! case, where that is not the rule itself: that another message was expected is BRG-INT-02, that none was or one is missing at the end BRG-INT-03, whichever rule asks for it. The wave has a scope for each of the four points of the bridge with the messages there.
 
 use super::case_file::CaseFile;
 use super::message_wave::{MessageWave, STEP_FS};
@@ -53,6 +53,7 @@ fn judged(rule: &'static str, what: &str, text: &str) -> Result<BrokenCase, Case
         Some((under, text)) => (rules::find(under).map_or(rule, |rule| rule.id), text),
         None => (rule, text),
     };
+    let told_under = &[told_under];
     let mut lines = text.lines();
     let config = lines.next().and_then(|line| line.strip_prefix("config "));
     let config = config.ok_or_else(|| CaseError::of("found no configuration, expected one"))?;
@@ -68,8 +69,8 @@ pub(super) struct BridgeCase<'a> {
     pub(super) what: String,
     /// The configuration of the scoreboard.
     pub(super) config: &'a Value,
-    /// The rule under which the scoreboard tells it.
-    pub(super) told_under: &'static str,
+    /// The rules under one of which the scoreboard tells it.
+    pub(super) told_under: &'a [&'static str],
 }
 
 impl BridgeCase<'_> {
@@ -113,13 +114,13 @@ impl BridgeCase<'_> {
                 continue;
             }
             let others: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
-            let Some(finding) = findings.iter().find(|finding| finding.rule == told_under) else {
-                let others = others.join(", ");
+            let Some(finding) = findings.iter().find(|finding| told_under.contains(&finding.rule)) else {
+                let (others, told_under) = (others.join(", "), told_under.join(" or "));
                 return Err(CaseError::of(format!("found {others} at line {n}, expected {told_under} first")));
             };
             let mut text = rules::find(rule).map_or("", |rule| rule.text).to_owned();
-            if told_under != rule {
-                text += &format!("; the scoreboard tells it as {told_under}");
+            if finding.rule != rule {
+                text += &format!("; the scoreboard tells it as {}", finding.rule);
             }
             let (found, expected) = (finding.found.clone(), finding.expected.clone());
             let said = format!("{rule}: found {found}, expected {expected} ({text})");

@@ -26,6 +26,7 @@ pub mod interfaces;
 pub mod link;
 pub mod message;
 pub mod parts;
+pub mod rules;
 pub mod sim;
 pub mod status;
 pub mod stream;

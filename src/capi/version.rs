@@ -7,7 +7,7 @@ use std::ffi::c_char;
 /// Major version: it changes when a caller has to change, because a function, an argument or a meaning is gone.
 pub const SP_ABI_MAJOR: u32 = 1;
 /// Minor version: it changes when something is added.
-pub const SP_ABI_MINOR: u32 = 8;
+pub const SP_ABI_MINOR: u32 = 9;
 /// Patch version: it changes when a release only corrects errors.
 pub const SP_ABI_PATCH: u32 = 0;
 /// Version of this header: major in bits 31:16, minor in 15:8, patch in 7:0.

@@ -50,8 +50,8 @@ pub(super) struct RunArgs {
     /// Write a message sequence chart with times, as a picture (.svg) or text (.txt); for coherent scenarios only.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
-    /// Write the commands of each memory with a DRAM preset into this folder, one file each, as `inspect --dram` and DRAM
-    /// simulators read them.
+    /// Write the commands of each DRAM into this folder, as `inspect --dram` and DRAM simulators read them: `PATH.txt`, of a memory with
+    /// several DRAMs `PATH.dram[N].txt`, a buffer before what is behind it.
     #[arg(long, value_name = "DIR")]
     dram: Option<PathBuf>,
     /// Draw the system as an SVG picture. Each link shows its load, which is the share of its time spent on transactions.

@@ -145,7 +145,8 @@ impl ReferenceConfig {
         let half = if is_inbound { inbound(form, protocol)? } else { outbound(form, protocol)? };
         let ports = count(form, "ports", 1..=TARGETS as u64, 1)?;
         let has_hairpin = matches!(&half, BridgeHalf::Exported(half) if half.hairpin.is_some());
-        let sides = CreditSides { protocol, is_inbound, has_hairpin, ports };
+        let is_bar = matches!(half, BridgeHalf::Bar(_));
+        let sides = CreditSides { protocol, is_inbound, has_hairpin, is_bar, ports };
         let credits = form.get("credits").map(|form| sides.pools(form)).transpose()?.unwrap_or_default();
         Ok(ReferenceConfig { protocol, own, ports, half, credits })
     }

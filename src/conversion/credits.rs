@@ -32,6 +32,11 @@ const CXL: [&[&str]; 2] = [&["m2s_req", "m2s_rwd", "m2s_birsp"], &["s2m_ndr", "s
 /// Classes of CXL.cache, from device to host and back: those of a bridge that asks hosts.
 const CXL_CACHE: [&[&str]; 2] = [&["d2h_req", "d2h_rsp", "d2h_data"], &["h2d_req", "h2d_rsp", "h2d_data"]];
 
+/// Classes of CXL.io, from who asks to who completes and back: headers, and units of 16 bytes of data (`cxl-io` §2.2).
+const CXL_IO: [&[&str]; 2] = [&["p_header", "p_data", "np_header", "np_data"], &["cpl_header", "cpl_data"]];
+/// Bytes of a credit of data of CXL.io.
+const IO_UNIT_BYTES: usize = 16;
+
 /// Which credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CreditKey {
@@ -98,6 +103,8 @@ pub(crate) struct CreditSides {
     pub is_inbound: bool,
     /// Accelerators ask an inbound half too.
     pub has_hairpin: bool,
+    /// It is a device of CXL.io.
+    pub is_bar: bool,
     /// Ports by which an inbound half asks accelerators. How many others there are, the model is not told.
     pub ports: u64,
 }
@@ -117,7 +124,8 @@ impl CreditSides {
         };
         match (is_above != self.is_inbound, is_above && self.has_hairpin) {
             (true, _) => of_accelerators.to_vec(),
-            (false, _) if !self.is_inbound => [CXL[is_back], CXL_CACHE[is_back]].concat(),
+            (false, _) if !self.is_inbound => [CXL[is_back], CXL_CACHE[is_back], CXL_IO[is_back]].concat(),
+            (false, _) if self.is_bar => CXL_IO[is_back].to_vec(),
             (false, true) => [CXL[is_back], of_accelerators].concat(),
             (false, false) => CXL[is_back].to_vec(),
         }
@@ -141,7 +149,7 @@ impl CreditSides {
         let ports = if asks_accelerators { self.ports } else { TARGETS as u64 };
         let port = bounded(form, "port", 0..=ports - 1, Some(0))? as usize;
         let has_vchan = form.contains_key("vchan");
-        let vchan = if CXL.concat().contains(class) || CXL_CACHE.concat().contains(class) {
+        let vchan = if [CXL, CXL_CACHE, CXL_IO].iter().any(|of_link| of_link.concat().contains(class)) {
             if has_vchan {
                 return Err(FormError::new("vchan", format!("a channel of {class}"), "none: CXL has one"));
             }
@@ -212,8 +220,11 @@ fn spending(message: &BridgeMessage) -> [(&'static str, Option<u8>, u64); 2] {
             let vchan = Some(message.vc.0);
             [(NVLINK[0][0], vchan, 1), (NVLINK[0][1], vchan, message.data_flits().into())]
         }
-        // No pool counts TLPs.
-        BridgeMessage::Tlp(_) => [("", None, 0); 2],
+        BridgeMessage::Tlp(tlp) => {
+            let of =
+                if tlp.is_completion() { CXL_IO[1] } else { &CXL_IO[0][if tlp.is_non_posted() { 2 } else { 0 }..] };
+            [(of[0], None, 1), (of[1], None, tlp.data.len().div_ceil(IO_UNIT_BYTES) as u64)]
+        }
         BridgeMessage::Cxl(CxlMessage { msg, .. }) => {
             let class = match msg {
                 Msg::M2sReq { .. } => CXL[0][0],

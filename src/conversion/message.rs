@@ -345,20 +345,7 @@ fn nvlink_from_json(form: &Object) -> Result<BridgeMessage, FormError> {
         let expected = format!("{}, units of 16 bytes less one", data.len() / UNIT_BYTES - 1);
         return Err(FormError::new("size", header.size.to_string(), expected));
     }
-    let message = NvlMessage {
-        op: header.op,
-        vc,
-        tag: header.tag,
-        rid: header.rid,
-        size: if has_data { 0 } else { header.size },
-        ep: header.ep,
-        atag: header.atag,
-        address: ae.address | header.address,
-        attr: ae.attr,
-        route: ae.route,
-        be,
-        data,
-    };
+    let message = NvlMessage::of_parts(NvlHeader { vc, ..header }, &ae, be, data);
     message.decoded().map_err(|e| FormError::new("message", e.to_string(), "a packet of NVLink"))?;
     Ok(BridgeMessage::Nvlink(Box::new(message)))
 }

@@ -138,6 +138,8 @@ pub struct ReferenceBridge {
     has_io_tags: bool,
     /// CXL ports that lead to hosts.
     host_ports: Range<usize>,
+    /// Sources of the TLPs that have left for another bridge, which is watched, until they are taken.
+    tlp_sources: VecDeque<u16>,
     /// A commit waits for responses of another bridge.
     is_held: bool,
     /// Data that a host has pulled from another bridge, which is watched; `None`: they leave at once.
@@ -173,6 +175,7 @@ impl ReferenceBridge {
             cached,
             has_io_tags,
             host_ports,
+            tlp_sources: VecDeque::new(),
             is_held: false,
             pulled: None,
             findings: Vec::new(),
@@ -227,6 +230,11 @@ impl ReferenceBridge {
             Msg::H2dReq { line, .. } => bridge.child_with(port, line)?.atomic.as_ref()?.float_elements(),
             _ => None,
         }
+    }
+
+    /// The source of the first TLP that has left and was not asked for, of a bridge that is watched.
+    pub(crate) fn take_tlp_source(&mut self) -> Option<u16> {
+        self.tlp_sources.pop_front()
     }
 
     /// Rules that messages have broken since the last call.
@@ -497,6 +505,10 @@ impl ReferenceBridge {
                 BridgeStep::SendTlp { child, port, tlp, is_last } => {
                     let message = BridgeMessage::Tlp(Box::new(tlp));
                     events.push(BridgeEvent { point: BridgePoint::Sent, port, message });
+                    if self.pulled.is_some() {
+                        let source = bridge.transaction(child.entry).map(|open| open.request.source);
+                        self.tlp_sources.push_back(source.unwrap_or_default());
+                    }
                     bridge.tlp_sent(child, is_last, &mut out);
                     self.findings.extend(out.findings.drain(..).map(ReferenceFinding::from));
                     steps.extend(out.steps.drain(..));

@@ -1,7 +1,8 @@
 //! A bridge of somebody else, watched from both sides.
 //!
 //! Modelled: each message at the four points of the bridge is compared with what a [reference model](super::model) does with the same
-//! requests and answers. Requests in order: a message that leaves before its turn is one that the model has not sent. Conservation: each
+//! requests and answers. Requests in order: a message that leaves before its turn is one that the model has not sent; TLPs of one source, and completions of one
+//! request, leave one behind the other at their port. Conservation: each
 //! request is answered once, and nothing is left at the end. Identifiers: tags of the bridge are its own choice, but none is used twice
 //! at once, BITags of its own snoops among them; what was sent, its port, address, fields, data, enables and poison are compared. [Credits](super::credits) of pools that the
 //! configuration names. Left out: when something leaves. What says nothing is not compared: the load that a target reports,
@@ -63,10 +64,19 @@ struct ExpectedEvent {
     event: BridgeEvent,
     /// Its message without what says nothing, as it is compared.
     meant: BridgeMessage,
-    /// TLPs of one number leave in their order (`bridge` §6.2, O4); `None`: it is no TLP.
-    row: Option<u64>,
+    /// TLPs of one row leave in their order; `None`: it is no TLP.
+    row: Option<TlpRow>,
     /// Bytes of an element, and the bytes of the elements, of a sum of floating point numbers in data for a host, which have no tag.
     sum: Option<(usize, u64)>,
+}
+
+/// TLPs of one port that leave in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TlpRow {
+    /// Requests of the bridge for one source (`bridge` §6.2, O4).
+    Source(u16),
+    /// Completions of one request: requester and tag (`bridge` §5.3).
+    Request(u16, u16),
 }
 
 impl From<BridgeEvent> for ExpectedEvent {
@@ -98,8 +108,6 @@ pub struct BridgeScoreboard {
     /// Reads of several lines are answered beat by beat.
     single_beat: bool,
     findings: VecDeque<ScoreboardFinding>,
-    /// Rows of TLPs, all together.
-    rows: u64,
     /// Messages that have passed.
     passed: u64,
 }
@@ -113,7 +121,8 @@ impl BridgeScoreboard {
             BridgeHalf::Inbound(_) | BridgeHalf::Bar(_) => (true, None),
         };
         let has_hairpin = is_inbound && asking.is_some();
-        let sides = CreditSides { protocol: config.protocol, is_inbound, has_hairpin, ports: config.ports };
+        let is_bar = matches!(config.half, BridgeHalf::Bar(_));
+        let sides = CreditSides { protocol: config.protocol, is_inbound, has_hairpin, is_bar, ports: config.ports };
         let is_strict = asking.is_some_and(|half| half.order == BridgeOrder::Sources);
         let single_beat = asking.is_some_and(|half| half.single_beat);
         let credits = PortCredits::new(sides, &config.credits);
@@ -129,7 +138,6 @@ impl BridgeScoreboard {
             snoop_tags: OrderedMap::new(),
             asked: OrderedMap::new(),
             findings: VecDeque::new(),
-            rows: 0,
             passed: 0,
         }
     }
@@ -223,7 +231,7 @@ impl BridgeScoreboard {
                     Err(ReferenceError::Full) => {
                         let found =
                             format!("a request for which there is no free entry or buffer, {}", told(*port, message));
-                        self.find("BRG-INT-02", found, "no request that is taken before a response has left");
+                        self.find("BRG-BUF-03", found, "no request that is taken before a response has left");
                         self.passed += 1;
                         return Ok(());
                     }
@@ -286,17 +294,16 @@ impl BridgeScoreboard {
         }
     }
 
-    /// These have to leave, and data for a host among them may have such a sum. TLPs up to one with a completion are of one request, which
-    /// sends them in this order.
+    /// These have to leave, and data for a host among them may have such a sum.
     fn expects(&mut self, followed: Vec<BridgeEvent>, sum: Option<(usize, u64)>) {
-        let mut is_new = true;
         for event in followed {
             let mut expected = ExpectedEvent::from(event);
             expected.sum = sum.filter(|_| is_host_data(&expected.event.message));
             if let BridgeMessage::Tlp(tlp) = &expected.event.message {
-                self.rows += u64::from(is_new);
-                expected.row = Some(self.rows);
-                is_new = tlp.is_non_posted();
+                expected.row = match expected.event.point {
+                    BridgePoint::Sent => self.model.take_tlp_source().map(TlpRow::Source),
+                    _ => Some(TlpRow::Request(tlp.requester, tlp.tag)),
+                };
             }
             self.expected.push(expected);
         }
@@ -306,11 +313,8 @@ impl BridgeScoreboard {
         let mut found = meant(message);
         let is_tagged = message.tag().is_some();
         let model = &self.model;
-        let mut rows_before = Vec::new();
-        let place = self.expected.iter().position(|expected| {
-            let is_behind = expected.row.is_some_and(|row| rows_before.contains(&row));
-            rows_before.extend(expected.row);
-            if !expected.is_at(BridgePoint::Sent, port) || is_behind {
+        let mut is_meant = |expected: &ExpectedEvent| {
+            if !expected.is_at(BridgePoint::Sent, port) {
                 return false;
             }
             let own = expected.meant.tag().filter(|_| is_tagged);
@@ -326,11 +330,16 @@ impl BridgeScoreboard {
                 }
                 None => expected.meant == found,
             }
-        });
-        let Some(place) = place else {
+        };
+        let places = self.expected.iter().enumerate().filter(|(_, expected)| is_meant(expected)).map(|(n, _)| n);
+        // Of TLPs that are alike, such as writes of the same bytes, the one whose turn it is.
+        let places: Vec<usize> = places.collect();
+        let in_turn = places.iter().copied().find(|place| self.first_of_row(*place) == *place);
+        let Some(place) = in_turn.or(places.first().copied()) else {
             let expected = self.still_expected(BridgePoint::Sent, message);
             return self.find("BRG-INT-02", told(port, message), expected);
         };
+        self.judge_row(place, "BRG-ORD-04");
         let wanted = self.expected.remove(place).event;
         // A write is done when the data that its host has pulled have left.
         let followed = self.model.left(port, &wanted.message);
@@ -371,6 +380,7 @@ impl BridgeScoreboard {
             let place = self.expected.iter().position(is_meant);
             let Some(place) = place else { continue };
             self.judge_order(place);
+            self.judge_row(place, "BRG-MAP-59");
             self.expected.remove(place);
             if let (Some(key), Some(n)) = (key, n) {
                 self.left(key, n, message);
@@ -378,7 +388,12 @@ impl BridgeScoreboard {
             return;
         }
         let expected = self.still_expected(BridgePoint::Response, message);
-        let rule = if isolates(message) { "BRG-ERR-25" } else { "BRG-INT-02" };
+        // A second response, or one to a posted request: whatever it says is one too many.
+        let rule = match () {
+            () if isolates(message) => "BRG-ERR-25",
+            () if key.is_some() && asked.is_empty() => "BRG-INT-03",
+            () => "BRG-INT-02",
+        };
         self.find(rule, told(port, message), expected);
     }
 
@@ -419,6 +434,22 @@ impl BridgeScoreboard {
         }
     }
 
+    /// The first TLP that has still to leave in the row of one; of what is no TLP, itself.
+    fn first_of_row(&self, place: usize) -> usize {
+        let ExpectedEvent { event: BridgeEvent { point, port, .. }, row, .. } = &self.expected[place];
+        let is_of_row = |other: &ExpectedEvent| row.is_some() && other.row == *row && other.is_at(*point, *port);
+        self.expected[..place].iter().position(is_of_row).unwrap_or(place)
+    }
+
+    /// TLPs of one row leave in their order.
+    fn judge_row(&mut self, place: usize, rule: &'static str) {
+        let first = self.first_of_row(place);
+        if first != place {
+            let [found, expected] = [place, first].map(|n| text(&self.expected[n].event));
+            self.find(rule, found, format!("first {expected}"));
+        }
+    }
+
     /// In strict order a response leaves behind those of its source and channel whose requests came before.
     fn judge_order(&mut self, place: usize) {
         let ExpectedEvent { event: BridgeEvent { port, message, .. }, .. } = &self.expected[place];
@@ -452,13 +483,13 @@ impl BridgeScoreboard {
     /// The end: what has still to leave and what is open is found.
     pub fn finish(&mut self) {
         for ExpectedEvent { event, .. } in std::mem::take(&mut self.expected) {
-            self.find("BRG-INT-02", format!("no {}", text(&event)), "all that was asked for has left");
+            self.find("BRG-INT-03", format!("no {}", text(&event)), "all that was asked for has left");
         }
         let faults = self.credits.ends();
         self.find_credits(faults);
         let open = self.model.open();
         if open > 0 {
-            self.find("BRG-INT-02", format!("{open} transactions that are open"), "an answer to each request");
+            self.find("BRG-INT-03", format!("{open} transactions that are open"), "an answer to each request");
         }
     }
 }

@@ -26,8 +26,11 @@ package scalepool_pkg;
 ";
 const BASE: &str = include_str!("classes/base.sv");
 const LINKS: &str = include_str!("classes/links.sv");
+const WAIVERS: &str = include_str!("classes/waivers.sv");
 const FLITS: &str = include_str!("classes/flits.sv");
 const TRANSACTIONS: &str = include_str!("classes/transactions.sv");
+const REQUESTS: &str = include_str!("classes/requests.sv");
+const IO: &str = include_str!("classes/io.sv");
 const CACHE: &str = include_str!("classes/cache.sv");
 const BRIDGE: &str = include_str!("classes/bridge.sv");
 const INTERFACES: &str = include_str!("classes/interfaces.sv");
@@ -54,9 +57,12 @@ pub fn file() -> File {
     }
     factory(&mut text, &messages, &of_transactions);
     text += LINKS;
+    text += WAIVERS;
     text += FLITS;
     text += TRANSACTIONS;
     text += CACHE;
+    text += REQUESTS;
+    text += IO;
     text += BRIDGE;
     interface_modules::structs(&mut text);
     text += INTERFACES;

@@ -9,16 +9,16 @@
 //! it at the next edge of the component's clock.
 
 use super::nvlink::NvlMessage;
-use super::nvlink::packed::{NvlPackedError, PACKED_BYTES};
+use super::nvlink::packed::PACKED_BYTES;
 use super::nvlink::port::CHANNELS;
 use super::sample::WireSample;
 use super::sim_port::SimPort;
-use scalepool_protocols::cxl::message::{Class, Message, MessageForm, MessageFormError, PackedError};
+use scalepool_protocols::cxl::message::{Class, Message, MessageForm};
 use scalepool_protocols::nvlink::NvlHeader;
 use scalepool_protocols::ualink::config::UalConfig;
-use scalepool_protocols::ualink::packed::{PackedTransfer, UalPackedError};
+use scalepool_protocols::ualink::packed::PackedTransfer;
 use scalepool_protocols::ualink::unpack::Transfer;
-use scalepool_protocols::wire::Wire;
+use scalepool_protocols::wire::{PackedError, Wire};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -45,23 +45,6 @@ pub enum MailboxMessage {
     Ualink(Box<Transfer>),
     /// Of NVLink.
     Nvlink(NvlMessage),
-}
-
-/// Why bytes are no message of a channel, or a message has no bytes.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MailboxError {
-    /// Bytes that are none of CXL.
-    #[error(transparent)]
-    Cxl(#[from] PackedError),
-    /// A message of CXL that its link cannot carry.
-    #[error(transparent)]
-    Form(#[from] MessageFormError),
-    /// Of UALink.
-    #[error(transparent)]
-    Ualink(#[from] UalPackedError),
-    /// Of NVLink.
-    #[error(transparent)]
-    Nvlink(#[from] NvlPackedError),
 }
 
 /// What the messages of a channel are.
@@ -118,7 +101,7 @@ impl MailboxKind {
     ///
     /// # Errors
     /// It is none of this channel.
-    pub fn pack(self, message: &MailboxMessage) -> Result<Vec<u8>, MailboxError> {
+    pub fn pack(self, message: &MailboxMessage) -> Result<Vec<u8>, PackedError> {
         match (self, message) {
             (MailboxKind::Cxl(form, _), MailboxMessage::Cxl(message)) => Ok(message.to_packed(form)?),
             (MailboxKind::Ualink(class), MailboxMessage::Ualink(transfer)) => Ok(class.pack(transfer, &CODEC)?),
@@ -127,7 +110,7 @@ impl MailboxKind {
         }
     }
 
-    fn unpack(self, bytes: &[u8]) -> Result<MailboxMessage, MailboxError> {
+    fn unpack(self, bytes: &[u8]) -> Result<MailboxMessage, PackedError> {
         Ok(match self {
             MailboxKind::Cxl(form, class) => MailboxMessage::Cxl(Message::from_packed(form, class, bytes)?),
             MailboxKind::Ualink(class) => MailboxMessage::Ualink(Box::new(class.unpack(bytes, &CODEC)?)),
@@ -220,7 +203,7 @@ impl MailboxChannel {
     ///
     /// # Errors
     /// The bytes are no message of this channel; nothing was posted.
-    pub fn post(&self, bytes: &[u8]) -> Result<bool, MailboxError> {
+    pub fn post(&self, bytes: &[u8]) -> Result<bool, PackedError> {
         let message = self.kind.unpack(bytes)?;
         let mut queues = self.mailbox.open();
         let has_room = queues.sent[self.number].len() < MAX_MESSAGES;

@@ -13,7 +13,8 @@ use scalepool_coherence::content::LineAddr;
 use scalepool_kernel::SimError;
 use scalepool_link::coverage::Met;
 use scalepool_link::line_time::LineTime;
-use scalepool_memory::dram::{DramCommand, DramPreset, trace};
+use scalepool_memory::dram::trace;
+use scalepool_nodes::cxl::memory::KeptCommands;
 use scalepool_nodes::value_counts::ValueCounts;
 use scalepool_protocols::wire::Violation;
 use scalepool_system::build::{Figures, Run, assemble};
@@ -204,7 +205,8 @@ fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlac
     let (chart, drawn) = (assembly.chart.clone(), assembly.chart);
     let (num, den) = assembly.figures.reference.period();
     let figures = Rc::new(assembly.figures);
-    if keeps_dram_commands && dram_traces(&figures).is_empty() {
+    let has_dram = || figures.components().iter().any(|(_, measured)| measured.dram_commands.is_some());
+    if keeps_dram_commands && !has_dram() {
         return Err(RunError::NoDram { found: request.scenario.clone() });
     }
     let with_dram = figures.clone();
@@ -234,14 +236,18 @@ fn build_watched(request: &ScenarioRequest, system: System, watched: WatchedPlac
     })
 }
 
-/// Commands of the memories that keep them, as the text of a trace, by path.
+/// Commands of the memories that keep them, as the text of a trace, by path; of a memory with several DRAMs also by their number, in which a
+/// buffer comes before what is behind it.
 fn dram_traces(figures: &Figures) -> Vec<(String, String)> {
     let kept = figures.components().into_iter().filter_map(|(path, measured)| Some((path, measured.dram_commands?)));
-    let text = |(path, (preset, commands)): (&str, (DramPreset, Vec<DramCommand>))| {
-        let lines = commands.iter().map(trace::line);
-        (path.to_owned(), std::iter::once(trace::header(&preset)).chain(lines).collect())
-    };
-    kept.map(text).collect()
+    let texts = kept.flat_map(|(path, of_memory)| {
+        let is_one = of_memory.len() == 1;
+        of_memory.into_iter().enumerate().map(move |(n, KeptCommands { preset, commands })| {
+            let name = if is_one { path.to_owned() } else { format!("{path}.dram[{n}]") };
+            (name, std::iter::once(trace::header(&preset)).chain(commands.iter().map(trace::line)).collect())
+        })
+    });
+    texts.collect()
 }
 
 /// What a chart shall show.

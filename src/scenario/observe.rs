@@ -28,7 +28,7 @@ pub struct Outputs {
     pub trace: Option<PathBuf>,
     /// Message sequence chart: a picture (`.svg`) or text (`.txt` or no ending).
     pub chart: Option<PathBuf>,
-    /// Folder for the commands of each memory with a DRAM preset.
+    /// Folder for the commands of each DRAM of each memory.
     pub dram: Option<PathBuf>,
     /// Drawing of the system with the load of each link, SVG.
     pub drawing: Option<PathBuf>,
@@ -130,7 +130,8 @@ fn check_used(outputs: &Outputs) -> Result<(), OutputError> {
     }
 }
 
-/// Writes traces of DRAM commands into a folder, which is made: `FOLDER/PATH.txt` for each memory.
+/// Writes traces of DRAM commands into a folder, which is made: `FOLDER/PATH.txt` for each memory, `FOLDER/PATH.dram[N].txt` for each DRAM
+/// of one that has several.
 ///
 /// # Errors
 /// A file that cannot be written.

@@ -37,7 +37,7 @@ pub struct GeneratorKind {
 pub static GENERATORS: &[GeneratorKind] = &[
     GeneratorKind {
         name: "pod",
-        about: "nodes around switches: port k of each node leads to switch k, which has a port for each node",
+        about: "nodes around switches: port k of each node leads to switch k, which has a port for each node, and behind these for each bridge",
         fields: Pod::fields,
         generate: pod,
     },
@@ -58,6 +58,8 @@ config! {
         link: String = "" [Unit::Of("-")] in FieldRange::Text("the name of a link"), "link between them; the generator sets what it joins";
         node_count: usize = "4" [Unit::Of("nodes")] in FieldRange::Int(2, 1024), "number of nodes, such as accelerators or GPUs";
         switch_count: usize = "1" [Unit::Of("switches")] in FieldRange::Int(1, 16), "number of switches, which is also the number of ports of each node";
+        bridges: Option<String> = "" [Unit::Of("-")] in FieldRange::Text("the name of a component"), "component that is a bridge behind the nodes; the generator sets its count and its ports to the switches; left out, there is none";
+        bridge_count: usize = "1" [Unit::Of("bridges")] in FieldRange::Int(1, 64), "number of bridges, where there are any";
     }
 }
 
@@ -211,6 +213,19 @@ impl Generating<'_> {
         self.set("component", name, "ports", Value::Number(ports.to_string()));
     }
 
+    /// Makes a component an array of bridges with so many ports to accelerators each.
+    fn bridges(&mut self, role: &str, name: &str, count: usize, ports: usize) {
+        let Some(table) = self.named(role, "component", name) else { return };
+        if let Some(DocumentItem { value: Value::Text(kind), .. }) = table.get("kind")
+            && component_fields(kind).is_some_and(|fields| !fields.iter().any(|field| field.name == "x_ports"))
+        {
+            let text = format!("found `{name}`, a {kind}, expected a bridge, which has ports to accelerators");
+            return self.refuse(role, text);
+        }
+        self.set("component", name, "count", Value::Number(count.to_string()));
+        self.set("component", name, "x_ports", Value::Number(ports.to_string()));
+    }
+
     /// Two ports, as a link joins them.
     fn pair(&self, ports: [String; 2]) -> Value {
         let place = self.place;
@@ -226,9 +241,22 @@ impl Generating<'_> {
 }
 
 fn pod(own: &mut Generating<'_>) {
-    let Pod { nodes, switches, link, node_count, switch_count } = own.read();
+    let Pod { nodes, switches, link, node_count, switch_count, bridges, bridge_count } = own.read();
     own.array("nodes", &nodes, node_count, switch_count);
-    own.array("switches", &switches, switch_count, node_count);
-    let between = own.pair([format!("{nodes}[i].port[k]"), format!("{switches}[k].port[i]")]);
+    let bridge_count = bridges.as_ref().map_or(0, |_| bridge_count);
+    own.array("switches", &switches, switch_count, node_count + bridge_count);
+    let Some(bridges) = bridges else {
+        let between = own.pair([format!("{nodes}[i].port[k]"), format!("{switches}[k].port[i]")]);
+        return own.join("link", &link, between);
+    };
+    own.bridges("bridges", &bridges, bridge_count, switch_count);
+    let of_nodes = (0..node_count).map(|n| (n, format!("{nodes}[{n}].port")));
+    let of_bridges = (0..bridge_count).map(|n| (node_count + n, format!("{bridges}[{n}].x")));
+    let place = own.place;
+    let pairs =
+        of_nodes.chain(of_bridges).flat_map(|(n, port)| (0..switch_count).map(move |k| (n, format!("{port}[{k}]"), k)));
+    let pairs =
+        pairs.map(|(n, port, k)| DocumentItem { place, value: own.pair([port, format!("{switches}[{k}].port[{n}]")]) });
+    let between = Value::List(pairs.collect());
     own.join("link", &link, between);
 }

@@ -7,37 +7,37 @@
 //! to the ports; when all fits, the component is told who is at the other end of each port ([`Site`]) and becomes modules of
 //! a partition and a place where its figures will be ([`ComponentNode`]).
 
-use super::channels::{ChannelWait, ClassOrder};
+mod link;
+mod port;
+
+use super::channels::ChannelWait;
 use super::coherence::{Coherent, Seat};
 use super::document::Table;
 use super::field::{self, Config, Field};
 use super::hierarchies::HierarchyNumbers;
 use super::kinds;
 use super::kinds::gfd::PbrRequesters;
-use super::measured::{Measure, MeasureLink};
+use super::measured::Measure;
 use super::memory_map::{MapView, Span};
 use super::metric::{self, Metric, Metrics};
 use super::outside;
 use super::pbr_fabric::{PbrDecl, PbrSite};
 use super::problem::{Problems, TextPlace};
+pub use link::{BuiltLink, Link, LinkEndSite, LinkKind, LinkSite, UnitsInFlight, link};
+pub use port::{Carried, CoherenceProtocol, CxlSide, LinkFacts, MOST_GAPS, Offer, PortDecl, PortRole};
 use scalepool_bridge::window::{BridgeWindow, InboundClass};
 use scalepool_coherence::cache::route::CacheRoutes;
 use scalepool_coherence::clocked::litmus::LitmusRuns;
 use scalepool_fabric::cxl_switch::VppbBinding;
 use scalepool_fabric::nvlink_switch::NvlSwitchResult;
-use scalepool_fabric::topology::routing::RoutePolicy;
 use scalepool_fabric::vc_router::VcPortEnds;
-use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder, Simulation};
-use scalepool_link::cxlio::IoOrder;
+use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, OutEnd, PartitionBuilder};
 use scalepool_link::io_ends::IoItem;
-use scalepool_link::sim_port::SimPort;
-use scalepool_link::ualink::security::Protection;
 use scalepool_link::{nvlink, ualink};
 use scalepool_memory::dropped::DroppedStores;
 use scalepool_nodes::cxl::coherent::dealt::DealtTrace;
 use scalepool_nodes::cxl::coherent::wiring::NodeEnds;
 use scalepool_nodes::fabric::traffic_node::TrafficNodeResult;
-use scalepool_nodes::io::mode::FlexPort;
 use scalepool_nodes::nvlink::ledger::NvlLedger;
 use scalepool_nodes::tiers::caller::PlacementSlots;
 use scalepool_nodes::ualink::ledger::UalLedger;
@@ -98,255 +98,6 @@ pub static LINKS: &[LinkKind] = &[
     kinds::nvlink_link::KIND,
     kinds::fabric_link::KIND,
 ];
-
-/// Which side of a link a port can be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PortRole {
-    /// The one that asks: the upstream side of CXL.
-    Host,
-    /// The one that answers: the downstream side of CXL.
-    Device,
-    /// A port of a CXL switch toward a host: the downstream side of CXL, with a channel for each class.
-    SwitchUpstream,
-    /// A port of a CXL switch toward a device: the upstream side of CXL, with a channel for each class.
-    SwitchDownstream,
-    /// A port of a CXL switch toward another one: all classes of CXL.mem come and go, with a channel for each.
-    SwitchFabric,
-    /// The same in a fabric with caching devices: those of CXL.cache too. A link has it once its fabric is known
-    /// ([`System::roles_of`](crate::design::System::roles_of)); no component declares it.
-    CachingFabric,
-    /// A home that asks for its own lines: the upstream side of CXL.mem without coherence, with a channel for each class.
-    HomeMemory,
-    /// A device that asks another one for its memory: the upstream side of CXL.mem with port based routing, or on any link from a pool
-    /// of memories, with a channel for each class.
-    Requester,
-    /// An accelerator or a GPU.
-    Node,
-    /// A switch.
-    Switch,
-    /// A node of a fabric without a protocol.
-    Terminal,
-    /// A router of such a fabric.
-    Router,
-    /// One that keeps lines coherent.
-    Coherent(CoherenceProtocol, CxlSide),
-}
-
-/// How lines are kept coherent: what travels between their home and those that hold them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CoherenceProtocol {
-    /// Lines of a host, by CXL.cache.
-    Cache,
-    /// Lines of a device with back-invalidation, by CXL.mem.
-    HdmDb,
-    /// Lines of a device with a bias table, by CXL.mem and CXL.cache.
-    HdmD,
-}
-
-impl CoherenceProtocol {
-    /// Whether a switch with virtual hierarchies passes it on: HDM-D is that of one device below a root port (`coherence`
-    /// §2.9).
-    pub const fn passes_switches(self) -> bool {
-        matches!(self, CoherenceProtocol::HdmDb | CoherenceProtocol::Cache)
-    }
-}
-
-/// A side of a CXL link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CxlSide {
-    /// Upstream.
-    Host,
-    /// Downstream.
-    Device,
-}
-
-impl PortRole {
-    /// As messages name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            PortRole::Host => "host",
-            PortRole::Device => "device",
-            PortRole::SwitchUpstream => "upstream port of a switch",
-            PortRole::SwitchDownstream => "downstream port of a switch",
-            PortRole::SwitchFabric | PortRole::CachingFabric => "fabric port of a switch",
-            PortRole::HomeMemory => "home without memory",
-            PortRole::Requester => "direct requester of memory",
-            PortRole::Node => "node",
-            PortRole::Switch => "switch",
-            PortRole::Terminal => "node of a fabric",
-            PortRole::Router => "router",
-            PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Host) => "host of CXL.cache",
-            PortRole::Coherent(CoherenceProtocol::Cache, CxlSide::Device) => "device of CXL.cache",
-            PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Host) => "host of HDM-DB",
-            PortRole::Coherent(CoherenceProtocol::HdmDb, CxlSide::Device) => "device with HDM-DB",
-            PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Host) => "host of HDM-D",
-            PortRole::Coherent(CoherenceProtocol::HdmD, CxlSide::Device) => "device with HDM-D",
-        }
-    }
-}
-
-impl PortRole {
-    /// The protocol of one that keeps lines coherent.
-    pub const fn coherence(self) -> Option<CoherenceProtocol> {
-        match self {
-            PortRole::Coherent(protocol, _) => Some(protocol),
-            _ => None,
-        }
-    }
-
-    /// Whether its component takes the messages of each class by themselves, where no lines are kept coherent.
-    pub fn takes_classes(self) -> bool {
-        use PortRole::{CachingFabric, HomeMemory, Requester, SwitchDownstream, SwitchFabric, SwitchUpstream};
-        matches!(self, HomeMemory | Requester | SwitchUpstream | SwitchDownstream | SwitchFabric | CachingFabric)
-    }
-}
-
-/// A port, or an array of ports, of a component.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PortDecl {
-    /// Name within the component.
-    pub name: &'static str,
-    /// Ports in the array; `None`: one port, without an index.
-    pub len: Option<usize>,
-    /// Kinds of links that it takes.
-    pub links: &'static [&'static str],
-    /// Its side of them.
-    pub role: PortRole,
-}
-
-/// What a component tells those at the other ends of its links.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Offer {
-    /// Bytes of memory behind the port that have system addresses; of a multi-logical device those of one logical device.
-    pub memory_bytes: Option<u64>,
-    /// First address at which there is any of it, for who asks directly.
-    pub memory_from: u64,
-    /// Addresses behind it at which there is none, of each the first one and the one behind the last.
-    pub memory_gaps: [(u64, u64); MOST_GAPS],
-    /// Logical devices, of a multi-logical device.
-    pub logical_devices: Option<u8>,
-    /// It copies writes to groups and reduces reads of them.
-    pub multicast: bool,
-    /// What a port of CXL.io brings into training.
-    pub flex_bus: Option<FlexPort>,
-    /// Which TLPs it lets pass which, of a switch of CXL.io.
-    pub io_order: Option<IoOrder>,
-    /// It takes part in unordered I/O, at a port of CXL.io: a link of two such ports has a virtual channel for it.
-    pub has_uio: bool,
-    /// Logical devices of a device of CXL.io, and of those of a switch at the port in question the highest that is bound, counted from 1.
-    pub io_logical_devices: Option<u16>,
-    /// Time from a request to its answer \[cycles of its clock\].
-    pub answer_cycles: u64,
-    /// Answers of CXL.mem that it takes beside CXL.io before its link may rest.
-    pub answers_due: u64,
-    /// Time after which a host of CXL.io gives up what it asks, in power management too \[fs\].
-    pub power_timeout_fs: Option<u64>,
-    /// Time after which it gives up what it asks by unordered I/O \[fs\].
-    pub uio_timeout_fs: Option<u64>,
-    /// It writes registers and memory behind BARs, and judges what it reads there by that.
-    pub uses_bars: bool,
-    /// How it chooses ways, of a router of a fabric.
-    pub routing: Option<RoutePolicy>,
-    /// Flits that the buffer of each virtual channel at its ports holds, of a router of a fabric.
-    pub buffer_flits: Option<u32>,
-    /// It may declare viral at its ports.
-    pub declares_viral: bool,
-    /// It records damage of the lines at its ports.
-    pub hears_damage: bool,
-    /// It is a host without a time-out: a request of it without an answer stalls the run.
-    pub waits_for_ever: bool,
-    /// It is a G-FAM device.
-    pub is_gfd: bool,
-    /// Most switches of CXL.io one below the other that a host sees through it, of an edge of a fabric (`fabric` PID-4).
-    pub edge_layers: Option<usize>,
-}
-
-/// Most places between windows from CXL of a bridge.
-pub const MOST_GAPS: usize = scalepool_bridge::window::MOST_WINDOWS - 1;
-
-/// What a link carries, as its components have to know it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Carried {
-    /// CXL.mem and CXL.cache.
-    Cxl {
-        /// How messages are spelled.
-        form: MessageForm,
-        /// Identifiers of host and device in port based routing, else 0.
-        port_ids: [u16; 2],
-    },
-    /// TLPs of CXL.io, with messages of CXL.mem beside them or without; the mode is what the ports at the ends train to.
-    CxlIo {
-        /// Line rate \[GT/s a lane\].
-        rate_gtps: u32,
-        /// CXL.mem shares the link.
-        cachemem: bool,
-        /// Identifiers of host and device in port based routing.
-        port_ids: [u16; 2],
-        /// Time from one end to the other, without that of a unit \[fs\].
-        way_fs: u64,
-    },
-    /// UALink transactions.
-    Ualink {
-        /// Time of a code word as a fraction \[fs\].
-        code_word_fs: (u64, u64),
-        /// Lanes.
-        lanes: u16,
-        /// All requests and all responses of a pair and port keep their order.
-        strict: bool,
-        /// Protection of transactions between accelerators.
-        protection: Protection,
-    },
-    /// NVLink packets.
-    Nvlink {
-        /// Clock of flits.
-        flit_clock: Clock,
-        /// Nominal rate in one direction \[MB/s\].
-        link_mbps: u64,
-    },
-    /// Flits of no protocol.
-    Flits {
-        /// Clock of flits.
-        clock: Clock,
-        /// Virtual channels.
-        vcs: usize,
-    },
-}
-
-/// What a link tells the components at its ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LinkFacts {
-    /// What it carries.
-    pub carried: Carried,
-    /// Rate of whole units in one direction \[B/s\].
-    pub unit_bytes_per_s: f64,
-}
-
-impl LinkFacts {
-    /// Clock of flits, if components can work on it.
-    pub fn flit_clock(&self) -> Option<Clock> {
-        match self.carried {
-            Carried::Cxl { .. } | Carried::CxlIo { .. } => None,
-            Carried::Ualink { code_word_fs: (num, den), .. } => Clock::new(num, den, 0).ok(),
-            Carried::Nvlink { flit_clock: clock, .. } | Carried::Flits { clock, .. } => Some(clock),
-        }
-    }
-
-    /// Form of messages of a CXL link. One of CXL.io alone has none; its TLPs are not those of port based routing at an edge.
-    pub fn message_form(&self) -> MessageForm {
-        match self.carried {
-            Carried::CxlIo { .. } => MessageForm::Cxl68,
-            _ => self.cxl().0,
-        }
-    }
-
-    /// Form of messages and port identifiers of a CXL link.
-    pub fn cxl(&self) -> (MessageForm, [u16; 2]) {
-        match self.carried {
-            Carried::Cxl { form, port_ids } => (form, port_ids),
-            _ => unreachable!("a port takes the links that it declares"),
-        }
-    }
-}
 
 /// The place of a component among those that links of a protocol join, over switches or directly.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -950,160 +701,4 @@ pub fn component<C: Config + Component + 'static>(
     resolved: &mut Vec<(String, String)>,
 ) -> Box<dyn Component> {
     Box::new(field::read::<C>(table, place, path, COMPONENT_KEYS, problems, resolved))
-}
-
-/// Units under way on a wire that is never silent, for an estimate of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnitsInFlight {
-    /// The field to change if that is too much.
-    pub key: &'static str,
-    /// Length of the wire \[fs\].
-    pub way_fs: u64,
-    /// Time of a unit as a fraction \[fs\].
-    pub unit_time_fs: (u64, u64),
-    /// Memory of a unit \[bytes\].
-    pub unit_bytes: usize,
-}
-
-/// One end of a link before it has a place.
-pub trait LinkEndSite: Send {
-    /// Where it can be watched and driven.
-    fn port(&self) -> SimPort;
-
-    /// Takes its places in traces; called in the order of output.
-    fn tap(&mut self, hub: &mut Hub);
-
-    /// Puts it into the partition of its component; `None`: a caller drives it.
-    ///
-    /// # Errors
-    /// A mistake of ours.
-    fn place(
-        self: Box<Self>,
-        p: &mut PartitionBuilder,
-        clocks: &mut Clocks,
-    ) -> Result<Option<ComponentPlug>, BuildError>;
-}
-
-/// A link that is ready to be built.
-pub struct BuiltLink {
-    /// Its ends.
-    pub ends: [Box<dyn LinkEndSite>; 2],
-    /// Gives its figures, whenever the run is looked at.
-    pub measure: MeasureLink,
-}
-
-/// Where a link stands.
-#[derive(Debug)]
-pub struct LinkSite<'a> {
-    /// Path, `hosts[0]`.
-    pub path: &'a str,
-    /// Paths of its ports.
-    pub ports: [&'a str; 2],
-    /// Sides of its ports.
-    pub roles: [PortRole; 2],
-    /// Who stands at its ends.
-    pub members: [DomainMember; 2],
-    /// Its number among the links of its array, 0 for one without an index.
-    pub index: usize,
-    /// What they offer.
-    pub offers: [Offer; 2],
-    /// How a caller stands there, if one does.
-    pub external: [Option<ExternalComponent>; 2],
-    /// Somebody may look at the bytes of its flits.
-    pub is_watched: bool,
-    /// It joins two switches with virtual hierarchies.
-    pub is_cascade: bool,
-}
-
-/// A link with its configuration.
-pub trait Link: Send {
-    /// What it tells the components.
-    fn facts(&self) -> LinkFacts;
-
-    /// Fields that do not go together: name and text.
-    fn check(&self) -> Vec<ConfigFinding>;
-
-    /// Names of what the first end sends and of what the second one sends, in reports.
-    fn directions(&self, roles: [PortRole; 2]) -> [&'static str; 2] {
-        let _ = roles;
-        ["down", "up"]
-    }
-
-    /// Classes of messages with a flow control of their own: of what the first end sends and of what the second one sends.
-    fn channels(&self, roles: [PortRole; 2]) -> [Vec<&'static str>; 2];
-
-    /// Classes that it may hold behind others of the same direction.
-    fn order(&self) -> Vec<ClassOrder> {
-        Vec::new()
-    }
-
-    /// What is under way on each of its two wires, if that is a matter of memory; `index` is its place in its array, from 0.
-    fn on_wire(&self, roles: [PortRole; 2], index: usize) -> Option<UnitsInFlight> {
-        let _ = (roles, index);
-        None
-    }
-
-    /// Time for which its settings hold back credits, in which nothing need get done \[fs\].
-    fn hold_fs(&self) -> u64 {
-        0
-    }
-
-    /// A time above all its time-outs, after which a run without progress is over \[fs\]. By default that of CXL: 4096 flits
-    /// at the slowest line rate take 2.3 ms.
-    fn settle_fs(&self) -> u64 {
-        20_000_000_000_000
-    }
-
-    /// Time that its settings make a unit take from one end to the other \[fs\]; `index` is its place in its array, from 0.
-    fn latency_fs(&self, index: usize) -> u64;
-
-    /// Fields that do not go with what its ends offer: name and text.
-    fn check_joined(&self, offers: [Offer; 2]) -> Vec<ConfigFinding> {
-        let _ = offers;
-        Vec::new()
-    }
-
-    /// Bit error rate.
-    fn ber(&self) -> f64;
-
-    /// Makes both ends and the wire.
-    ///
-    /// # Errors
-    /// A mistake of ours: what the configuration may hold, the link layer takes.
-    fn build(self: Box<Self>, sim: &mut Simulation, site: &LinkSite<'_>) -> Result<BuiltLink, BuildError>;
-}
-
-/// Reads the table of a link.
-pub type ReadLink = fn(&Table, TextPlace, &str, &mut Problems, &mut Vec<(String, String)>) -> Box<dyn Link>;
-
-/// A kind of link.
-pub struct LinkKind {
-    /// Name in descriptions.
-    pub name: &'static str,
-    /// What it carries.
-    pub about: &'static str,
-    /// Fields of its table.
-    pub fields: fn() -> Vec<&'static Field>,
-    /// Reads them.
-    pub read: ReadLink,
-    /// What it can count beside what every link has.
-    pub metrics: Metrics,
-}
-
-impl LinkKind {
-    /// All figures that it can have, in the order of reports.
-    pub fn all_metrics(&self) -> impl Iterator<Item = &'static Metric> {
-        [metric::OF_LINKS].into_iter().chain(self.metrics.iter().copied()).flatten().copied()
-    }
-}
-
-/// Reads the table of a link to a configuration that is one.
-pub fn link<C: Config + Link + 'static>(
-    table: &Table,
-    place: TextPlace,
-    path: &str,
-    problems: &mut Problems,
-    resolved: &mut Vec<(String, String)>,
-) -> Box<dyn Link> {
-    Box::new(field::read::<C>(table, place, path, LINK_KEYS, problems, resolved))
 }

@@ -9,8 +9,8 @@ use scalepool_kernel::{Clock, RunReport, SimError, Stop, Time};
 use scalepool_link::coverage::Met;
 use scalepool_link::health::LinkHealth;
 use scalepool_link::line_time::{LineTime, Use};
-use scalepool_memory::dram::{DramCommand, DramPreset};
 use scalepool_nodes::PlacedViolation;
+use scalepool_nodes::cxl::memory::KeptCommands;
 use scalepool_nodes::latencies::Latencies;
 
 /// How a run has ended, for those that judge what is left over.
@@ -77,8 +77,8 @@ pub struct ComponentMeasured {
     pub traffic: Option<NodeTraffic>,
     /// The same of nodes without a protocol.
     pub packets: Option<PacketTraffic>,
-    /// Commands of its DRAM, if the run keeps them, with the device that they are for; those of one channel in order.
-    pub dram_commands: Option<(DramPreset, Vec<DramCommand>)>,
+    /// Commands of each of its DRAMs, if it has any and the run keeps them.
+    pub dram_commands: Option<Vec<KeptCommands>>,
     /// Cycles that flits or messages spent in its buffers, by class.
     pub buffered: Vec<(&'static str, u64)>,
     /// Coverage points that all components of a system share.

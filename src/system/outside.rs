@@ -5,8 +5,8 @@
 //! known; instead of its modules those of the mailboxes come into its partition, on its clock.
 
 use super::kind::{Carried, CoherenceProtocol, ComponentPlug, CxlSide, PlaceNode, PortRole, SitePort};
-use super::kinds::bridge::ualink::place_port;
 use super::kinds::published;
+use super::kinds::ualink_accelerator::place_port;
 use super::measured::{ComponentMeasured, Measure};
 use crate::metric::metrics;
 use scalepool_kernel::{BuildError, ClockId, PartitionBuilder};
@@ -14,6 +14,7 @@ use scalepool_link::mailbox::{Mailbox, MailboxDirection, MailboxKind};
 use scalepool_link::nvlink::port::CHANNELS;
 use scalepool_nodes::cxl::MEM_CLASSES;
 use scalepool_nodes::outside::{Outside, OutsideChannels, OutsideIn, OutsideOut, OutsideResult};
+use scalepool_nodes::ualink::port::Tamper;
 use scalepool_protocols::cxl::Dir;
 use scalepool_protocols::cxl::message::Class;
 use scalepool_protocols::ualink::packed::PackedTransfer;
@@ -87,7 +88,7 @@ fn place_at(
     // The mailbox has what arrives first, each class by its place in the link.
     match plug {
         ComponentPlug::Ualink(socket, flit) => {
-            let (tx, rx) = place_port(p, &path, 0, (*socket, flit))?;
+            let (tx, rx) = place_port(p, &path, 0, (*socket, flit), None, Tamper::default())?;
             p.module(&name, clock, |bind| {
                 let rx = rx.into_iter().enumerate().map(|(n, end)| (n, OutsideIn::Ualink(bind.attach(end)))).collect();
                 let tx = tx.into_iter().zip(2..).map(|(end, n)| (n, OutsideOut::Ualink(bind.attach(end)))).collect();

@@ -43,7 +43,7 @@
 #define SP_ABI_MAJOR 1
 
 // Minor version: it changes when something is added.
-#define SP_ABI_MINOR 8
+#define SP_ABI_MINOR 9
 
 // Patch version: it changes when a release only corrects errors.
 #define SP_ABI_PATCH 0
@@ -466,6 +466,19 @@ int32_t sp_fec_encode(uint32_t kind, uint8_t *flits, size_t count);
 // flit. The FEC corrects at most three bytes, one in each group. More errors can look like fewer, so check the CRC
 // afterwards.
 int32_t sp_fec_correct(uint32_t kind, uint8_t *flits, size_t count, int32_t *corrected);
+
+// Returns SP_OK if there is a rule with this id, such as `CXL68-CRC-01`. Returns SP_ERR_INPUT if there is none; sp_last_error then names the
+// ids that come nearest.
+int32_t sp_rule_known(const char *rule,
+                      size_t rule_length);
+
+// Compares the last day of a waiver with the day on which it is judged, both YYYY-MM-DD: `holds` is 1 up to the last day, that day included,
+// and 0 behind it. The library asks no clock: `today` is what the caller says. Returns SP_ERR_INPUT for a text that is no day.
+int32_t sp_waiver_holds(const char *last_day,
+                        size_t last_day_length,
+                        const char *today,
+                        size_t today_length,
+                        uint32_t *holds);
 
 // Gives the standard bus interfaces of IP cores as a JSON list: the key of each and its signals. A signal has a name, a role, a need
 // (`always`, `driven`: if the interface is driven and not only watched, or `optional`), a width (in bits, or `beat`, `beat_bytes` or

@@ -239,7 +239,7 @@ module brg_dpi_tb;
         bench.of_nvlink(count);
         bench.named(OTHER_ADDRESS, "BRG-INT-02");
         bench.named(OTHER_STATUS, "BRG-INT-02");
-        bench.named(LOSES_A_RESPONSE, "BRG-INT-02");
+        bench.named(LOSES_A_RESPONSE, "BRG-INT-03");
         bench.without_credit();
         $display("%0d messages, %0d with a cache", plain, cached);
         $display("PASS %0d", count);

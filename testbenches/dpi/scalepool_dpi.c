@@ -304,6 +304,22 @@ int sp_dpi_fec_correct(unsigned int kind, const svOpenArrayHandle flits, unsigne
     return status;
 }
 
+int sp_dpi_rule_known(const char *rule)
+{
+    int status;
+    status = sp_rule_known(rule, strlen(rule));
+    return status;
+}
+
+int sp_dpi_waiver_holds(const char *last_day, const char *today, unsigned int *holds)
+{
+    int status;
+    uint32_t holds_out = 0;
+    status = sp_waiver_holds(last_day, strlen(last_day), today, strlen(today), &holds_out);
+    *holds = holds_out;
+    return status;
+}
+
 int sp_dpi_interfaces(const char **text)
 {
     int status;

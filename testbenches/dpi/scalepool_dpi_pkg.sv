@@ -11,7 +11,7 @@
 // * Where null means something, a dynamic array of no items does. Verilator passes arrays of a fixed size alone.
 package scalepool_dpi_pkg;
     localparam int SP_ABI_MAJOR = 1;
-    localparam int SP_ABI_MINOR = 8;
+    localparam int SP_ABI_MINOR = 9;
     localparam int SP_ABI_PATCH = 0;
     localparam int SP_ABI_VERSION = (((SP_ABI_MAJOR << 16) | (SP_ABI_MINOR << 8)) | SP_ABI_PATCH);
     localparam int SP_OK = 0;
@@ -223,6 +223,20 @@ package scalepool_dpi_pkg;
         inout byte unsigned flits[],
         input longint unsigned count,
         inout int corrected[]
+    );
+
+    // Returns SP_OK if there is a rule with this id, such as `CXL68-CRC-01`. Returns SP_ERR_INPUT if there is none; sp_last_error then names the
+    // ids that come nearest.
+    import "DPI-C" sp_dpi_rule_known = function int sp_rule_known(
+        input string rule
+    );
+
+    // Compares the last day of a waiver with the day on which it is judged, both YYYY-MM-DD: `holds` is 1 up to the last day, that day included,
+    // and 0 behind it. The library asks no clock: `today` is what the caller says. Returns SP_ERR_INPUT for a text that is no day.
+    import "DPI-C" sp_dpi_waiver_holds = function int sp_waiver_holds(
+        input string last_day,
+        input string today,
+        output int unsigned holds
     );
 
     // Gives the standard bus interfaces of IP cores as a JSON list: the key of each and its signals. A signal has a name, a role, a need

@@ -46,6 +46,7 @@ mod scoreboard_beats;
 mod scoreboard_clock;
 mod scoreboard_hosts;
 mod scoreboard_registers;
+mod scoreboard_tlps;
 mod snoops;
 mod supercluster;
 mod systems;

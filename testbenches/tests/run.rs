@@ -451,6 +451,23 @@ fn spread_of_few_and_many() {
     assert_eq!(s, Spread { min: 1, mean: 50.5, p50: 50, p99: 99, max: 100 });
 }
 
+/// A memory box with a buffer of HBM in front of four DRAMs has a file for each of them, the buffer first, and each keeps its timing.
+#[test]
+fn commands_of_every_dram_of_a_memory_box_are_written() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let system = Path::new(env!("CARGO_MANIFEST_DIR")).join("testbenches/systems/memory_box.toml");
+    let system = system.display().to_string();
+    let (status, out, err) = scalepool(dir.path(), &["run", &system, "--dram", "commands"]);
+    assert_eq!(status, 0, "{out}{err}");
+    assert_eq!(fs::read_dir(dir.path().join("commands")).expect("a folder").count(), 5);
+    for n in 0..5 {
+        let file = format!("commands/tray.dram[{n}].txt");
+        let preset = if n == 0 { "hbm3_6400" } else { "ddr5_4800b" };
+        let (status, out, err) = scalepool(dir.path(), &["inspect", "--dram", &file, "--preset", preset]);
+        assert!(status == 0 && out.contains("0 violations"), "{file}: {out}{err}");
+    }
+}
+
 /// Commands of a memory with a preset: the same for any number of threads, judged clean by the monitor of their device, and not
 /// by that of another one. A memory behind a plain latency has none.
 #[test]

@@ -70,6 +70,12 @@ TESTS = [
     ("demo_hooks_test", []),
     ("demo_waiver_test", []),
     ("demo_waiver_test", ["+expired"]),
+    ("demo_waiver_test", ["+last_day=2027-03-31", "+scalepool_today=2027-03-31"]),
+    ("demo_waiver_test", ["+last_day=2027-03-31", "+scalepool_today=2027-04-01", "+expired"]),
+    ("demo_waiver_test", ["+last_day=2027-03-31"]),
+    ("demo_waiver_test", ["+mistyped"]),
+    *[("demo_passage_test", ["+protocol=1", f"+at={at}", f"+passage={word}"])
+      for at in ("leaving", "arriving", "queueing") for word in ("keep", "change", "drop", "double", "swap")],
     ("demo_lost_answer_test", []),
     ("demo_reset_test", []),
     ("demo_cache_test", ["+protocol=0"]),
@@ -89,6 +95,14 @@ FAILED_BY = {
     ("demo_register_test", "+device=rtl", "+bug=2"): {"COMMIT", "RegModel"},
     ("demo_wrong_interface_test", "+bus=axi-stream"): {"HANDSHAKE"},
     ("demo_waiver_test", "+expired"): {"TXN-TAG-02"},
+    ("demo_waiver_test", "+last_day=2027-03-31", "+scalepool_today=2027-04-01", "+expired"): {"TXN-TAG-02"},
+    # There is no day to compare it with; there is no such rule.
+    ("demo_waiver_test", "+last_day=2027-03-31"): {"WAIVER"},
+    ("demo_waiver_test", "+mistyped"): {"WAIVER"},
+    # What a memory does to one of its answers.
+    ("demo_passage_test", "+protocol=1", "+at=queueing", "+passage=change"): {"DATA", "TXN-DAT-01"},
+    ("demo_passage_test", "+protocol=1", "+at=queueing", "+passage=drop"): {"OPEN", "TXN-END-01"},
+    ("demo_passage_test", "+protocol=1", "+at=queueing", "+passage=double"): {"TXN-TAG-03"},
     ("demo_lost_answer_test",): {"OPEN", "TXN-END-01"},
 }
 
@@ -106,8 +120,8 @@ def compile_arguments():
 
 
 def shown():
-    """What the page shows: two modules, lines that judge a bridge, and lines of the build phase of an environment."""
-    module, bridge, stream, lines = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    """What the page shows: two modules, calls of a root, lines that judge a bridge, lines of the build phase of an environment, and a callback."""
+    module, root, bridge, stream, lines, callback = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     file = OUT / "shown.sv"
     file.write_text(f"""{module}
 {stream}
@@ -122,6 +136,16 @@ package shown_pkg;
       {bridge}
     endfunction
   endclass
+  class shown_root;
+    sp_link_end link;
+    sp_cxl_io_root root;
+    sp_io_function functions[$];
+    task uses();
+      sp_answer_e answer;
+      {root}
+    endtask
+  endclass
+  {callback}
   class shown_env extends uvm_env;
     virtual scalepool_flit_if flits;
     scalepool_agent device;

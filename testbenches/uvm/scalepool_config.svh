@@ -4,6 +4,13 @@ typedef enum {
   SCALEPOOL_RAW, SCALEPOOL_MEM_HOST, SCALEPOOL_MEM_DEVICE, SCALEPOOL_IO_ROOT, SCALEPOOL_CACHE_DEVICE, SCALEPOOL_CACHE_HOME
 } scalepool_role_e;
 
+// Waivers whose refusal is a fatal report of UVM.
+class scalepool_waivers extends sp_waivers;
+  virtual function void refused(string text);
+    uvm_report_fatal("WAIVER", text);
+  endfunction
+endclass
+
 // Knobs of an agent, from config_db by the name `config`.
 class scalepool_config extends uvm_object;
   `uvm_object_utils(scalepool_config)
@@ -29,14 +36,16 @@ class scalepool_config extends uvm_object;
   sp_link_config active_end; // knobs of the two link ends; made if they are null
   sp_link_config watcher;
 
+  // Set `waivers.today` (YYYY-MM-DD), or pass +scalepool_today=YYYY-MM-DD, before a waiver with a last day: no clock is asked.
+  scalepool_waivers waivers;
+
   protected uvm_severity severities[string];
-  protected longint unsigned waived_until[string];
-  protected string reasons[string];
 
   function new(string name = "scalepool_config");
     super.new(name);
     active_end = new();
     watcher = new();
+    waivers = new();
   endfunction
 
   // Whether units pass on an interface that cores have.
@@ -46,26 +55,29 @@ class scalepool_config extends uvm_object;
 
   // A rule that is reported with another severity than UVM_ERROR.
   function void set_severity(string rule, uvm_severity severity);
+    if (!sp_library::knows_rule(rule)) `uvm_fatal("WAIVER", {"severity: ", sp_library::why()})
     severities[rule] = severity;
   endfunction
 
-  // A rule that may be broken before this unit of its direction, and why.
-  function void waive(string rule, longint unsigned until_unit, string reason);
-    waived_until[rule] = until_unit;
-    reasons[rule] = reason;
+  // A rule that may be broken before this unit of its direction, and why; with `last_day`, up to that day as well.
+  function void waive(string rule, longint unsigned until_unit, string reason, string last_day = "");
+    waivers.waive(rule, reason, until_unit, last_day);
+  endfunction
+
+  // A rule that may be broken up to this day, YYYY-MM-DD, that day included.
+  function void waive_until_day(string rule, string last_day, string reason);
+    waivers.waive(rule, reason, '1, last_day);
   endfunction
 
   // What an event is worth: damage that the link repairs is told, all else is an error.
   function uvm_severity severity_of(sp_event_t e);
-    if (e.by == SP_LINE_BROKE || e.severity == SP_IS_CORRECTED) return UVM_INFO;
-    if (waived_until.exists(e.rule) && e.unit < waived_until[e.rule]) return UVM_INFO;
+    if (e.by == SP_LINE_BROKE || e.severity == SP_IS_CORRECTED || waivers.reason_of(e) != "") return UVM_INFO;
     return severities.exists(e.rule) ? severities[e.rule] : UVM_ERROR;
   endfunction
 
   // Why an event is waived; empty if it is not.
   function string waiver_of(sp_event_t e);
-    if (waived_until.exists(e.rule) && e.unit < waived_until[e.rule]) return reasons[e.rule];
-    return "";
+    return waivers.reason_of(e);
   endfunction
 
   // The knobs of the active end and of the one that watches it. An end whose knobs name transactions keeps them, and its `all_writers_seen`.

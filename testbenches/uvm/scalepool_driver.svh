@@ -1,7 +1,12 @@
 typedef class scalepool_driver;
 typedef class scalepool_monitor;
 
-// Hook points of a driver.
+// What becomes of a unit or a message at a hook point: it passes, changed or not; it is lost; it comes twice; or it changes places with the
+// next one, for which it waits.
+typedef enum { SCALEPOOL_KEEP, SCALEPOOL_DROP, SCALEPOOL_DOUBLE, SCALEPOOL_SWAP } scalepool_passage_e;
+
+// Hook points of a driver. A callback changes what passes in place, and says in `passage` what else becomes of it; the next callback sees
+// what the one before has left, and its word is the last.
 virtual class scalepool_driver_callback extends uvm_callback;
   function new(string name = "scalepool_driver_callback");
     super.new(name);
@@ -11,22 +16,89 @@ virtual class scalepool_driver_callback extends uvm_callback;
   virtual function void sending(scalepool_driver driver, ref sp_unit_t value);
   endfunction
 
+  // The same unit, behind `sending`, on its way over the wire.
+  virtual function void leaving(scalepool_driver driver, ref sp_unit_t value, ref scalepool_passage_e passage);
+  endfunction
+
+  // A unit of the peer is about to arrive at the end.
+  virtual function void arriving(scalepool_driver driver, ref sp_unit_t value, ref scalepool_passage_e passage);
+  endfunction
+
+  // A message is about to be queued in the end: of a sequence, a host, a memory, a root, a caching device or a home.
+  virtual function void queueing(scalepool_driver driver, ref sp_message message, ref scalepool_passage_e passage);
+  endfunction
+
   // A memory answers a request; another answer is an error of the memory, null a lost one.
   virtual function void answering(scalepool_driver driver, sp_message request, ref sp_message answer);
   endfunction
 endclass
 
-// A link end whose refusals are fatal reports of UVM.
+// A unit on its way.
+class scalepool_unit;
+  sp_unit_t value;
+  sp_unit_t intact; // before its damage
+  int unsigned bytes; // 1 for control flits of ualink
+
+  function new(sp_unit_t value_of, sp_unit_t intact_of, int unsigned bytes_of);
+    value = value_of;
+    intact = intact_of;
+    bytes = bytes_of;
+  endfunction
+endclass
+
+// A hook point, behind its callbacks: what has passed it, in the order in which it goes on.
+class scalepool_crossing #(type T = scalepool_unit);
+  T passed[$];
+  protected T held; // changes places with the next one
+
+  function void pass(T item, scalepool_passage_e passage);
+    if (passage == SCALEPOOL_DROP) return;
+    if (passage == SCALEPOOL_SWAP && held == null) begin
+      held = item;
+      return;
+    end
+    passed.push_back(item);
+    if (passage == SCALEPOOL_DOUBLE) passed.push_back(item);
+    if (held == null) return;
+    passed.push_back(held);
+    held = null;
+  endfunction
+
+  function void clear();
+    passed.delete();
+    held = null;
+  endfunction
+endclass
+
+// A link end whose refusals are fatal reports of UVM. That of a driver has a hook point in front of its queue of messages.
 class scalepool_link_end extends sp_link_end;
   string full_name;
+  scalepool_driver driver; // null of a monitor
+  protected scalepool_crossing #(sp_message) queue;
 
   function new(string full_name, sp_protocol_e protocol, sp_dir_e dir, bit passive, sp_link_config knobs);
     super.new(protocol, dir, passive, knobs);
     this.full_name = full_name;
+    queue = new();
   endfunction
 
   virtual function void refused(string text);
     uvm_report_fatal(full_name, text);
+  endfunction
+
+  virtual function int offer(sp_message message);
+    scalepool_passage_e passage;
+    if (driver == null) return super.offer(message);
+    passage = SCALEPOOL_KEEP;
+    driver.queueing(message, passage);
+    queue.pass(message, passage);
+    offer = scalepool_dpi_pkg::SP_OK;
+    while (queue.passed.size() != 0 && offer == scalepool_dpi_pkg::SP_OK) offer = super.offer(queue.passed.pop_front());
+  endfunction
+
+  virtual function void reset();
+    super.reset();
+    queue.clear();
   endfunction
 endclass
 
@@ -58,7 +130,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   scalepool_io_root root; // if it is that of a root of CXL.io
   sp_cxl_cache_device cache; // if it is that of a caching device; replace it before the run by one that is wrong on purpose
   sp_cxl_home home; // if it is that of a home of CXL.cache; likewise
-  scalepool_monitor monitor; // of the same agent; with a bus it is told what passes
+  scalepool_monitor monitor; // of the same agent; it is told what passes
   sp_flit_source tx; // of an interface that cores have, see `bus` of the config
   sp_flit_sink rx;
   sp_message arrived[$]; // messages that nobody here acts on, in the role SCALEPOOL_RAW
@@ -67,9 +139,13 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   protected int unsigned cache_calls; // of CXL.cache that are under way
   protected int unsigned damage_left;
   protected int unsigned damage_bits;
+  protected scalepool_crossing #(scalepool_unit) wire_out;
+  protected scalepool_crossing #(scalepool_unit) wire_in;
 
   function new(string name, uvm_component parent);
     super.new(name, parent);
+    wire_out = new();
+    wire_in = new();
   endfunction
 
   virtual function void build_phase(uvm_phase phase);
@@ -77,6 +153,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     if (cfg == null && !uvm_config_db#(scalepool_config)::get(this, "", "config", cfg))
       `uvm_fatal("CONFIG", "found no `config` in config_db, expected a scalepool_config")
     link = new(get_full_name(), cfg.protocol, cfg.dir, 0, cfg.config_of(0));
+    link.driver = this;
     if (cfg.role == SCALEPOOL_MEM_HOST) host = new(link, cfg.outstanding);
     if (cfg.role == SCALEPOOL_MEM_DEVICE) memory = new(this, link, cfg.latency, cfg.size_bytes);
     if (cfg.role == SCALEPOOL_CACHE_DEVICE) cache = new(link);
@@ -104,7 +181,20 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     `uvm_do_callbacks(scalepool_driver, scalepool_driver_callback, sending(this, value))
   endfunction
 
+  virtual function void leaving(ref sp_unit_t value, ref scalepool_passage_e passage);
+    `uvm_do_callbacks(scalepool_driver, scalepool_driver_callback, leaving(this, value, passage))
+  endfunction
+
+  virtual function void arriving(ref sp_unit_t value, ref scalepool_passage_e passage);
+    `uvm_do_callbacks(scalepool_driver, scalepool_driver_callback, arriving(this, value, passage))
+  endfunction
+
+  virtual function void queueing(ref sp_message message, ref scalepool_passage_e passage);
+    `uvm_do_callbacks(scalepool_driver, scalepool_driver_callback, queueing(this, message, passage))
+  endfunction
+
   virtual task run_phase(uvm_phase phase);
+    if (monitor != null) monitor.is_told = 1;
     fork
       if (cfg.has_bus()) bus_clocks();
       else flits();
@@ -168,20 +258,22 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   endtask
 
   protected virtual function void bus_flit_clock();
-    sp_unit_t came, intact, value;
-    bit is_came;
-    int unsigned bytes;
-    is_came = rx.take(came);
-    if (is_came) link.drive(came);
-    advance(bytes, intact, value);
-    // Control flits of ualink have no place on such an interface.
-    if (bytes == link.unit_bytes()) tx.send(value);
-    monitor.pass(bytes == link.unit_bytes(), intact, is_came, came);
+    sp_unit_t came;
+    if (rx.take(came)) arrive(came, link.unit_bytes());
+    advance();
+    while (wire_out.passed.size() != 0) begin
+      scalepool_unit leaves;
+      leaves = wire_out.passed.pop_front();
+      // Control flits of ualink have no place on such an interface.
+      if (leaves.bytes == link.unit_bytes()) tx.send(leaves.value);
+    end
   endfunction
 
   // The link begins anew.
   virtual function void restart();
     arrived.delete();
+    wire_out.clear();
+    wire_in.clear();
     if (root != null) root.reset();
     if (acting() != null) acting().reset();
     else link.reset();
@@ -196,20 +288,45 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   endfunction
 
   protected virtual function void flit_clock();
-    sp_unit_t intact, value;
-    int unsigned bytes;
+    scalepool_unit leaves;
     if (cfg.dir == SP_SENDS_DOWN ? cfg.vif.up_valid : cfg.vif.down_valid)
-      link.drive(cfg.dir == SP_SENDS_DOWN ? cfg.vif.up : cfg.vif.down, SP_PORT_RX,
-                 32'((cfg.dir == SP_SENDS_DOWN ? cfg.vif.up_control : cfg.vif.down_control) === 1'b1));
-    advance(bytes, intact, value);
-    if (bytes == 0) put(0, '0, '0);
-    else put(1, intact, value, bytes == 1);
+      arrive(cfg.dir == SP_SENDS_DOWN ? cfg.vif.up : cfg.vif.down,
+             (cfg.dir == SP_SENDS_DOWN ? cfg.vif.up_control : cfg.vif.down_control) === 1'b1 ? 1 : link.unit_bytes());
+    advance();
+    if (wire_out.passed.size() == 0) begin
+      put(0, '0, '0);
+      return;
+    end
+    leaves = wire_out.passed.pop_front();
+    put(1, leaves.intact, leaves.value, leaves.bytes == 1);
   endfunction
 
-  // A flit clock of the end: what is in it acts on what has arrived. `bytes` are those of the unit that leaves, 0 for none.
-  protected function void advance(output int unsigned bytes, output sp_unit_t intact, output sp_unit_t value);
+  // A unit of the peer, through callbacks, at the end and at its monitor, which sees what the end sees.
+  protected function void arrive(sp_unit_t value, int unsigned bytes);
+    sp_unit_t intact;
+    scalepool_unit came;
+    scalepool_passage_e passage;
+    intact = value;
+    passage = SCALEPOOL_KEEP;
+    arriving(value, passage);
+    came = new(value, intact, bytes);
+    wire_in.pass(came, passage);
+    while (wire_in.passed.size() != 0) begin
+      came = wire_in.passed.pop_front();
+      link.drive(came.value, SP_PORT_RX, came.bytes == 1 ? 1 : 0);
+      if (monitor != null) monitor.came(came.value, came.bytes);
+    end
+  endfunction
+
+  // A flit clock of the end: what is in it acts on what has arrived, and what it sends goes on its way. The monitor sees it as it leaves
+  // the end.
+  protected function void advance();
     sp_message message;
     sp_cxl_agent agent;
+    sp_unit_t intact, value;
+    int unsigned bytes;
+    scalepool_unit leaves;
+    scalepool_passage_e passage;
     link.step();
     // Events are the monitor's to tell.
     agent = acting();
@@ -224,15 +341,22 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
       end
     end
     bytes = link.sample(intact);
-    value = intact;
-    if (bytes == 0) return;
-    units++;
-    if (damage_left != 0 && bytes > 1) begin
-      damage_left--;
-      damaged++;
-      for (int unsigned n = 0; n < damage_bits; n++) value[$urandom_range(8 * link.unit_bytes() - 1, 16)] ^= 1'b1;
+    if (bytes != 0) begin
+      value = intact;
+      units++;
+      if (damage_left != 0 && bytes > 1) begin
+        damage_left--;
+        damaged++;
+        for (int unsigned n = 0; n < damage_bits; n++) value[$urandom_range(8 * link.unit_bytes() - 1, 16)] ^= 1'b1;
+      end
+      sending(value);
+      passage = SCALEPOOL_KEEP;
+      leaving(value, passage);
+      leaves = new(value, intact, bytes);
+      wire_out.pass(leaves, passage);
+      if (monitor != null && (!cfg.has_bus() || bytes != 1)) monitor.left(intact, bytes);
     end
-    sending(value);
+    if (monitor != null) monitor.flit_clock();
   endfunction
 
   // Items: a message or damage is done at once, a request when it is under way.
@@ -310,7 +434,8 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   virtual function bit is_quiet();
     sp_state_t s;
     s = link.state();
-    return s.quiet && (host == null || host.outstanding() == 0) && (root == null || root.outstanding() == 0) && cache_calls == 0;
+    return s.quiet && (host == null || host.outstanding() == 0) && (root == null || root.outstanding() == 0) && cache_calls == 0
+        && wire_out.passed.size() == 0;
   endfunction
 
   // The end of the test waits until all has come to rest, for some time.

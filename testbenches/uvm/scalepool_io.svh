@@ -49,11 +49,13 @@ class scalepool_io_root;
   function bit start(scalepool_access_item access);
     cxlio_tlp tlp;
     bit [13:0] tag;
-    tlp = new();
     tag = access.is_write && !access.is_config ? '0 : next_tag;
-    if (access.is_config) add_config(tlp, access, tag);
-    else add_memory(tlp, access, tag);
-    if (access.is_write) tlp.add_data(512'(access.data), 4);
+    if (access.is_config)
+      tlp = sp_io_tlps::of_config(access.is_write, requester, tag, access.target, access.address[11:2], access.enables, access.data);
+    else begin
+      tlp = sp_io_tlps::of_memory(access.is_write, requester, tag, access.address, 1, access.enables, '0);
+      if (access.is_write) tlp.add_data(512'(access.data), 4);
+    end
     if (!link.try_send(tlp)) return 0;
     if (access.is_write && !access.is_config) access.is_done = 1;
     else begin
@@ -63,68 +65,19 @@ class scalepool_io_root;
     return 1;
   endfunction
 
-  protected function void add_config(cxlio_tlp tlp, scalepool_access_item access, bit [13:0] tag);
-    scalepool_cxlio_pkg::fm_cfg_t head;
-    scalepool_cxlio_pkg::ohc_a3_t enables;
-    head = '0;
-    head.tlp_type = access.is_write ? scalepool_cxlio_pkg::FM_TYPE_CFG_WR0 : scalepool_cxlio_pkg::FM_TYPE_CFG_RD0;
-    head.ohc = 1;
-    head.length = 1;
-    head.requester = requester;
-    head.tag = tag;
-    head.completer = access.target;
-    head.reg_dw = access.address[11:2];
-    enables = '0;
-    enables.first_be = access.enables;
-    tlp.add(128'(head), 12);
-    tlp.add(128'(enables), 4);
-  endfunction
-
-  // Addresses below 4 GiB have 32 bits in a TLP, others 64 (cxl-io section 3).
-  protected function void add_memory(cxlio_tlp tlp, scalepool_access_item access, bit [13:0] tag);
-    scalepool_cxlio_pkg::fm_mem64_t head;
-    scalepool_cxlio_pkg::fm_mem32_t short_head;
-    scalepool_cxlio_pkg::ohc_a1_t enables;
-    bit is_short;
-    is_short = access.address[63:32] == 0;
-    head = '0;
-    head.tlp_type = access.is_write ? scalepool_cxlio_pkg::FM_TYPE_M_WR64 : scalepool_cxlio_pkg::FM_TYPE_M_RD64;
-    head.ohc = 5'(access.enables != '1);
-    head.length = 1;
-    head.requester = requester;
-    head.tag = tag;
-    head.address = access.address[63:2];
-    short_head = '0;
-    short_head.tlp_type = access.is_write ? scalepool_cxlio_pkg::FM_TYPE_M_WR32 : scalepool_cxlio_pkg::FM_TYPE_M_RD32;
-    short_head.ohc = head.ohc;
-    short_head.length = 1;
-    short_head.requester = requester;
-    short_head.tag = tag;
-    short_head.address = access.address[31:2];
-    if (is_short) tlp.add(128'(short_head), 12);
-    else tlp.add(128'(head), 16);
-    enables = '0;
-    enables.first_be = access.enables;
-    if (access.enables != '1) tlp.add(128'(enables), 4);
-  endfunction
-
   // Takes a completion of one of the accesses. Returns 0 if the message is something else.
   function bit take(sp_message message);
     cxlio_tlp tlp;
     scalepool_cxlio_pkg::fm_cpl_t head;
-    scalepool_cxlio_pkg::ohc_a5_t status;
+    bit [2:0] status;
+    int unsigned data_at;
     scalepool_access_item access;
-    if (!$cast(tlp, message)) return 0;
-    head = scalepool_cxlio_pkg::fm_cpl_t'(tlp.number(0, 12));
-    if (!(head.tlp_type inside {scalepool_cxlio_pkg::FM_TYPE_CPL, scalepool_cxlio_pkg::FM_TYPE_CPL_D})) return 0;
+    if (!sp_io_tlps::is_completion(message, head, status, data_at) || !$cast(tlp, message)) return 0;
     if (!open.exists(head.tag)) return 0; // the watcher tells it
     access = open[head.tag];
     open.delete(head.tag);
-    status = '0;
-    if (head.ohc[0]) status = scalepool_cxlio_pkg::ohc_a5_t'(tlp.number(12, 4));
-    access.status = status.status;
-    if (!access.is_write && head.tlp_type == scalepool_cxlio_pkg::FM_TYPE_CPL_D)
-      access.data = 32'(tlp.data_from(head.ohc[0] ? 16 : 12));
+    access.status = status;
+    if (!access.is_write && head.tlp_type == scalepool_cxlio_pkg::FM_TYPE_CPL_D) access.data = 32'(tlp.data_from(data_at));
     access.is_done = 1;
     return 1;
   endfunction

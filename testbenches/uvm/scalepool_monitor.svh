@@ -11,6 +11,7 @@ class scalepool_monitor extends uvm_monitor;
   uvm_analysis_port #(scalepool_event_item) events;
   int unsigned waived; // events
   int unsigned errors_of_line; // that the link has repaired
+  bit is_told; // the driver of the same agent tells what passes; otherwise the monitor looks at the interface itself
   protected sp_link_watcher on_bus; // of a passive agent on an interface that cores have
   protected scalepool_request_item open[bit [15:0]];
   protected scalepool_exchanges others; // than those of CXL.mem
@@ -54,7 +55,7 @@ class scalepool_monitor extends uvm_monitor;
         if (on_bus != null) begin
           void'(on_bus.step());
           take();
-        end else if (!cfg.has_bus()) flit_clock();
+        end else if (!cfg.has_bus() && !is_told) watch();
       end
     end
   endtask
@@ -71,7 +72,8 @@ class scalepool_monitor extends uvm_monitor;
     others.reset();
   endfunction
 
-  protected virtual function void flit_clock();
+  // A clock of the interface.
+  protected virtual function void watch();
     bit is_intact;
     is_intact = cfg.is_active == UVM_ACTIVE || cfg.has_intact;
     if (cfg.dir == SP_SENDS_DOWN) begin
@@ -81,18 +83,24 @@ class scalepool_monitor extends uvm_monitor;
       if (cfg.vif.up_valid) show(is_intact ? cfg.vif.up_intact : cfg.vif.up, SP_PORT_TX, cfg.vif.up_control);
       if (cfg.vif.down_valid) show(cfg.vif.down, SP_PORT_RX, cfg.vif.down_control);
     end
-    watcher.step();
-    take();
+    flit_clock();
   endfunction
 
   protected function void show(sp_unit_t value, sp_port_e at, logic is_control);
     watcher.drive(value, at, 32'(is_control === 1'b1));
   endfunction
 
-  // A flit clock of the driver of the same agent, on an interface that cores have: what it sends, before damage, and what has come.
-  virtual function void pass(bit is_sent, sp_unit_t sent, bit is_came, sp_unit_t came);
-    if (is_sent) watcher.drive(sent, SP_PORT_TX);
-    if (is_came) watcher.drive(came, SP_PORT_RX);
+  // The driver of the same agent tells what has left its end, before damage and callbacks, and what has come to it.
+  virtual function void left(sp_unit_t value, int unsigned bytes);
+    watcher.drive(value, SP_PORT_TX, bytes == 1 ? 1 : 0);
+  endfunction
+
+  virtual function void came(sp_unit_t value, int unsigned bytes);
+    watcher.drive(value, SP_PORT_RX, bytes == 1 ? 1 : 0);
+  endfunction
+
+  // A flit clock of the watched end.
+  virtual function void flit_clock();
     watcher.step();
     take();
   endfunction
@@ -201,8 +209,10 @@ class scalepool_monitor extends uvm_monitor;
 
   virtual function void check_phase(uvm_phase phase);
     sp_event_t e;
+    string lines[$];
     super.check_phase(phase);
-    if (on_bus != null ? on_bus.finish() : watcher.finish()) return;
-    while (watcher.take_event(e)) tell(e);
+    if (!(on_bus != null ? on_bus.finish() : watcher.finish())) while (watcher.take_event(e)) tell(e);
+    cfg.waivers.remarks(lines);
+    foreach (lines[n]) `uvm_warning("WAIVER", lines[n])
   endfunction
 endclass

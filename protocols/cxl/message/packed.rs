@@ -14,72 +14,10 @@ use super::{Class, Data, Message};
 use crate::cxl::cxl68;
 use crate::cxl::cxl256::Routing;
 use crate::cxl::cxl256::stream::trailer;
-use crate::wire::{FieldDef, FieldError, LayoutDef, Violation, Wire};
+use crate::wire::{LayoutDef, PackedError, Wire};
 
 /// Bytes behind the header of a class with data: line, byte enables, metadata.
 pub const PAYLOAD_BYTES: usize = 64 + 8 + 4;
-
-/// Bytes that are no message of their channel.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PackedError {
-    /// Too many or too few.
-    #[error("{layout}: found {found} bytes, expected {expected}: {header} of the header{payload}")]
-    Length {
-        /// Layout of the header.
-        layout: &'static str,
-        /// Bytes given.
-        found: usize,
-        /// Bytes of the channel.
-        expected: usize,
-        /// Of these the header has so many.
-        header: usize,
-        /// What follows it.
-        payload: &'static str,
-    },
-    /// Bits behind the last field.
-    #[error(transparent)]
-    Header(#[from] FieldError),
-    /// A rule of the layout is broken.
-    #[error("{0}")]
-    Rule(Violation),
-    /// A field that the model would send with another value.
-    #[error("{layout}: field `{field}` at bits {span}: found {found:#x}, expected {expected:#x}{why}")]
-    Value {
-        /// Layout of the header.
-        layout: &'static str,
-        /// The field.
-        field: &'static str,
-        /// Its place.
-        span: String,
-        /// Its value.
-        found: u128,
-        /// The value that it has to have.
-        expected: u128,
-        /// Why.
-        why: &'static str,
-    },
-    /// Byte enables or metadata that the message cannot have.
-    #[error(
-        "{layout}: {what} at bytes {first} to {last}: found {found:#x}, expected {expected:#x}, since the message has none"
-    )]
-    Payload {
-        /// Layout of the header.
-        layout: &'static str,
-        /// Part of the payload.
-        what: &'static str,
-        /// Its first byte.
-        first: usize,
-        /// Its last byte.
-        last: usize,
-        /// What is there.
-        found: u64,
-        /// What stands for none.
-        expected: u64,
-    },
-    /// The link cannot carry it.
-    #[error(transparent)]
-    Form(#[from] MessageFormError),
-}
 
 impl MessageForm {
     /// Bytes of a message of a class; `None`: the link does not have it.
@@ -137,6 +75,12 @@ fn data(
     Ok(data)
 }
 
+impl From<MessageFormError> for PackedError {
+    fn from(error: MessageFormError) -> PackedError {
+        PackedError::NotCarried(error.to_string())
+    }
+}
+
 impl Message {
     /// The bytes of the message in its channel.
     ///
@@ -169,27 +113,18 @@ impl Message {
         }
         let (header, payload) = bytes.split_at(header);
         let bits = def.from_bytes(header)?;
-        let value = |field: &FieldDef, expected, why| PackedError::Value {
-            layout: def.name,
-            field: field.name,
-            span: field.span(),
-            found: field.value(bits),
-            expected,
-            why,
-        };
         if let Some(valid) = def.fields.iter().find(|f| f.name == "valid" && f.extract(bits) == 0) {
-            return Err(value(valid, 1, ""));
+            return Err(PackedError::value(def, valid, bits, 1, ""));
         }
-        let mut broken = Vec::new();
-        def.check(bits, &mut broken);
-        if let Some(first) = broken.into_iter().next() {
-            return Err(PackedError::Rule(first));
-        }
+        def.check_packed(bits, &[])?;
         let data = if class.has_data() { data(form, class, def, bits, payload)? } else { Data::line([0; 64]) };
         let message = Message::read(class, form, bits, data);
         let (_, meant) = message.spell(form)?;
         match def.fields.iter().find(|f| f.extract(bits) != f.extract(meant)) {
-            Some(field) => Err(value(field, field.value(meant), ", as the model has no other use of it")),
+            Some(field) => {
+                let meant = field.value(meant);
+                Err(PackedError::value(def, field, bits, meant, ", as the model has no other use of it"))
+            }
             None => Ok(message),
         }
     }

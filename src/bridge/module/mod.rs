@@ -2,9 +2,8 @@
 //!
 //! Modelled: one request enters a cycle, one answer of each class and CXL port enters, one response leaves; messages to CXL leave at the
 //! rate of the [`BridgeTiming`], each class by a channel of its own; a request that finds no entry stays in front, and holds up what
-//! comes behind it at its port alone. With a cache a request is looked for first, and converted only if a message has to leave for it; the
-//! bytes are in a [memory](crate::cache_memory) of their own. Left out: the ports, which are those of accelerators and of CXL links; a queue for each virtual
-//! channel of UALink in front of the table, since a port hands over all of them by one channel.
+//! comes behind it at its port, and of UALink in its virtual channel, alone. With a cache a request is looked for first, and converted only if a message has to leave for it; the
+//! bytes are in a [memory](crate::cache_memory) of their own. Left out: the ports, which are those of accelerators and of CXL links.
 //!
 //! A walk through one cycle: what has come from CXL enters, what is through the stages of answers takes effect; new windows are committed; a request enters, what
 //! is through the stages of requests is converted; accesses to the cache end and begin; requests without progress are given up; messages and responses that are framed
@@ -49,9 +48,8 @@ use scalepool_coherence::content::{CacheLine, LineAddr};
 use scalepool_coherence::message::{Class, Msg, from_link};
 use scalepool_kernel::{Clock, Cx, Module, Next, Pending, Time};
 use scalepool_memory::backend::{DramView, MemoryTiming};
-use scalepool_memory::dram::DramCommand;
 use scalepool_nodes::PlacedViolation;
-use scalepool_nodes::cxl::memory::DramFigures;
+use scalepool_nodes::cxl::memory::{DramFigures, KeptCommands};
 use scalepool_nodes::cxl::{cxl_tag, shown};
 use scalepool_protocols::cxl::message::{Message, PeerRoute};
 use scalepool_protocols::wire::Violation;
@@ -112,7 +110,7 @@ pub struct BridgeResult {
     /// What the DRAM of its cache has done, if that is what it is.
     pub dram: Option<DramFigures>,
     /// Commands of this DRAM, if they are kept.
-    pub commands: Vec<DramCommand>,
+    pub commands: Vec<KeptCommands>,
     /// Rules that were broken.
     pub broken: Vec<PlacedViolation>,
 }
@@ -838,8 +836,8 @@ impl Module for Bridge {
         let mut result = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         let mut commands = std::mem::take(&mut result.commands);
         let dram = self.memory.as_ref().and_then(CacheMemory::dram).map(|view| {
-            let DramView { counts, bytes, last_data_fs, trace, .. } = view;
-            commands.extend_from_slice(&trace[commands.len()..]);
+            KeptCommands::publish(&mut commands, 0, &view);
+            let DramView { counts, bytes, last_data_fs, .. } = view;
             DramFigures { counts, bytes, last_data_fs }
         });
         let viral_ports = if self.bridge.is_viral() { self.cxl.len() as u64 } else { 0 };

@@ -12,17 +12,20 @@ use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Virtual channels of UALink.
+pub const VCHANS: usize = 4;
+
 /// Channels of a port by which accelerators ask.
 pub struct UalinkRequestEnds {
-    /// Requests from the link.
-    pub requests: In<Box<Transfer>>,
+    /// Requests from the link, by virtual channel.
+    pub requests: [In<Box<Transfer>>; VCHANS],
     /// Responses to the link.
     pub responses: Out<Box<Transfer>>,
     /// Responses from the link, if nothing is asked by it.
     pub unasked: Option<In<Box<Transfer>>>,
 }
 
-/// UALinks of a bridge, of which each is an input.
+/// UALinks of a bridge: input 4 n + v has requests of link n on virtual channel v, so that none waits for an entry of another channel.
 pub struct UalinkRequesters {
     /// Its number among the accelerators.
     own: u16,
@@ -50,12 +53,12 @@ impl UalinkRequesters {
 
 impl RequesterSide for UalinkRequesters {
     fn inputs(&self) -> usize {
-        self.ports.len()
+        VCHANS * self.ports.len()
     }
 
     fn front(&mut self, cx: &Cx, input: usize) -> Option<FrontRequest> {
         let fabric = self.fabric;
-        let transfer = self.ports[input].requests.peek(cx)?;
+        let transfer = self.ports[input / VCHANS].requests[input % VCHANS].peek(cx)?;
         let ControlField::Request(req) = &transfer.field else {
             let need = EntryNeed { class: 0, address: None, buffers: 0 };
             return Some(FrontRequest { need, handle: None });
@@ -66,20 +69,21 @@ impl RequesterSide for UalinkRequesters {
     }
 
     fn take(&mut self, cx: &mut Cx, input: usize) -> Option<BridgeRequest> {
-        let transfer = self.ports[input].requests.pop(cx)?;
-        self.ledger().takes(input, &transfer);
+        let transfer = self.ports[input / VCHANS].requests[input % VCHANS].pop(cx)?;
+        self.ledger().takes(input / VCHANS, &transfer);
         upli::asked(&transfer)
     }
 
     fn has_room(&self, cx: &Cx, input: usize, _: &BridgeResponse<'_>) -> bool {
-        self.ports[input].responses.has_room(cx, 1)
+        self.ports[input / VCHANS].responses.has_room(cx, 1)
     }
 
     fn respond(&mut self, cx: &mut Cx, input: usize, response: &BridgeResponse<'_>) {
         let Some(answer) = upli::answered(self.own, response) else { return };
-        self.ledger().sends(input, &answer);
+        let port = input / VCHANS;
+        self.ledger().sends(port, &answer);
         // Room was asked for before.
-        let _ = self.ports[input].responses.push(cx, Box::new(answer));
+        let _ = self.ports[port].responses.push(cx, Box::new(answer));
     }
 
     /// When its link goes down, a port says so by a response.

@@ -14,22 +14,25 @@
 //! takes at any time, gets its Cmp and answers BIRspI. The tracker closes, Cmp-E and the data leave for host 0, and the
 //! filter records it as owner.
 
-use super::dcoh_memory::{DcohMemory, FetchedLine, WaitingPart};
+mod back_invalidates;
+mod requests;
+
+use super::dcoh_memory::{DcohMemory, FetchedLine};
 use super::filter::{Holders, SnoopFilter};
 use super::host::block_lines;
 use super::load;
 use super::options::BlockRelease;
-use super::tables::{self, Copy4, HdmRegion};
+use super::tables::{self, Copy4};
 use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
 use crate::content::{LineAddr, LineContent, WHOLE_LINE};
 use crate::event::CoherenceEvent;
 use crate::ids::{IdSet, MOST_PORTS};
 use crate::message::Msg;
-use crate::names::{self, BI_TAGS};
-use crate::rules::{AskedFor, M2sKind, PoisonStep};
+use crate::names::BI_TAGS;
+use crate::rules::{AskedFor, M2sKind};
 use scalepool_protocols::cxl::cxl256::code::{
-    BirspOpcode, BisnpOpcode, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
+    BisnpOpcode, DevLoad, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
 use std::collections::BTreeMap;
 
@@ -400,16 +403,6 @@ impl<D: LineContent> Dcoh<D> {
         }
     }
 
-    fn snp_of(cause: &DcohCause) -> SnpType {
-        match cause {
-            DcohCause::Host { snp, .. } => *snp,
-            DcohCause::Device(DeviceOp::ReadOnce | DeviceOp::UioRead) => SnpType::SnpCur,
-            DcohCause::Device(DeviceOp::ReadShared) => SnpType::SnpData,
-            DcohCause::Device(DeviceOp::ReadOwn | DeviceOp::Reclaim | DeviceOp::UioWrite) => SnpType::SnpInv,
-            DcohCause::Device(DeviceOp::Evict) => SnpType::NoOp,
-        }
-    }
-
     /// Opens a transaction; what needs no answer ends at once.
     fn begin(&mut self, config: &CoherenceConfig, open: Open, out: &mut AgentOutput<D>) {
         if let Some(victim) = open.victim {
@@ -452,38 +445,6 @@ impl<D: LineContent> Dcoh<D> {
     fn wait(&mut self, open: Open) {
         let at = self.open.partition_point(|o| o < &open);
         self.open.insert(at, open);
-    }
-
-    /// Asks hosts for a line or a block, the lowest number first.
-    fn back_invalidate(
-        &mut self,
-        hosts: &IdSet,
-        plain: BisnpOpcode,
-        first: LineAddr,
-        count: u8,
-        out: &mut AgentOutput<D>,
-    ) {
-        for host in hosts.iter().take_while(|host| *host < self.hosts) {
-            let used = self.trackers[self.trackers_of(host)].iter().map(|t| t.bi_tag);
-            // `can_begin` was asked first: there are no more trackers than BITags.
-            let Some(bi_tag) = names::lowest_free(BI_TAGS, used) else { continue };
-            let (opcode, line) = match count {
-                // The enable of a block stands in the lowest bits of the line.
-                2 => (BisnpOpcode(plain.0 + 4), LineAddr(first.0 & !3 | if first.0 & 2 == 0 { 1 } else { 2 })),
-                4 => (BisnpOpcode(plain.0 + 4), LineAddr(first.0 & !3 | 3)),
-                _ => (plain, first),
-            };
-            let waits = ((1_u16 << count) - 1) as u8;
-            let tracker = Tracker { host, bi_tag, opcode, first, count, waits, disputed: 0 };
-            let at = self.trackers.partition_point(|t| t < &tracker);
-            self.trackers.insert(at, tracker);
-            out.send(host, Msg::S2mBisnp { opcode, line, bi_tag });
-        }
-    }
-
-    /// Where the trackers of a host stand: they are sorted by host.
-    fn trackers_of(&self, host: AgentPort) -> std::ops::Range<usize> {
-        self.trackers.partition_point(|t| t.host < host)..self.trackers.partition_point(|t| t.host <= host)
     }
 
     /// Own copy under a host's access; a dirty one goes to memory.
@@ -558,85 +519,6 @@ impl<D: LineContent> Dcoh<D> {
         out.effects.push(Effect::Done(line));
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn complete_host(
-        &mut self,
-        config: &CoherenceConfig,
-        line: LineAddr,
-        host: AgentPort,
-        (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
-        tag: u16,
-        way: u8,
-        out: &mut AgentOutput<D>,
-    ) {
-        let holders = self.filter.get(line).unwrap_or(Holders::NONE);
-        let others = holders.without(host);
-        let own = self.own.get(&line).map_or(Copy4::I, |o| o.0);
-        let said = tables::meta_said(meta_field, meta).flatten();
-        let any = said == Some(MetaValue::Any);
-        let has_data = tables::is_read(opcode);
-        let alone = others.is_empty();
-        let exclusive = match opcode {
-            M2sReqOpcode::MemRdData => alone && own == Copy4::I && way == 0,
-            M2sReqOpcode::MemRd if meta == MetaValue::Shared => {
-                alone && own == Copy4::I && (config.mem.shared_grants_exclusive || way == 1)
-            }
-            _ => any,
-        };
-        let caches = Self::needs_entry(opcode, meta_field, meta);
-        // Dirty data of the own cache may go to the host as it is; otherwise memory is made current first.
-        let dirty = config.mem.cmp_m && own == Copy4::M && opcode == M2sReqOpcode::MemRd && any;
-        let value = match self.own.get(&line) {
-            Some((Copy4::M, data)) if dirty || snp == SnpType::SnpCur => data.clone(),
-            _ => {
-                self.own_under(config, line, snp);
-                self.memory(line)
-            }
-        };
-        if dirty {
-            self.own.remove(&line);
-        }
-        if opcode == M2sReqOpcode::MemRdData && exclusive {
-            self.own.remove(&line);
-        }
-        let ndr = match (caches, exclusive) {
-            (true, true) if dirty => NdrOpcode::CmpM,
-            (true, true) => NdrOpcode::CmpE,
-            (true, false) => NdrOpcode::CmpS,
-            _ => NdrOpcode::Cmp,
-        };
-        if caches {
-            let holders = match others {
-                _ if exclusive => Holders::Owner(host),
-                others => Holders::Shared(others.all().with(host)),
-            };
-            self.filter.put(line, holders);
-        }
-        // MemClnEvct says it too; of MemRdData the value means nothing.
-        if said == Some(MetaValue::Invalid) && opcode != M2sReqOpcode::MemRdData {
-            self.filter.update(line, |h| h.without(host));
-        }
-        self.ndr(config, host, ndr, tag, Some(line), out);
-        if has_data {
-            let (returned_field, returned) = self.returned_meta(config, line);
-            out.send(
-                host,
-                Msg::S2mDrs {
-                    opcode: DrsOpcode::MemData,
-                    meta_field: returned_field,
-                    meta: returned,
-                    tag,
-                    data: value,
-                    devload: self.load(config),
-                },
-            );
-        }
-        if let Some(value) = said.filter(|_| config.mem.meta_stored) {
-            self.memory.set_meta(line, value);
-        }
-        self.tidy(line);
-    }
-
     /// An entry without holders leaves, unless a transaction keeps it.
     fn tidy(&mut self, line: LineAddr) {
         let kept = self.open.iter().any(|o| o.covers(line) || o.victim == Some(line))
@@ -662,110 +544,6 @@ impl<D: LineContent> Dcoh<D> {
                 self.filter.remove(victim);
             }
             self.complete(config, &open, out);
-        }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn take_req(
-        &mut self,
-        config: &CoherenceConfig,
-        host: AgentPort,
-        (opcode, meta_field, meta, snp): (M2sReqOpcode, MetaField, MetaValue, SnpType),
-        line: LineAddr,
-        tag: u16,
-        way: u8,
-        out: &mut AgentOutput<D>,
-    ) {
-        if let Err(rule) = tables::check_req(HdmRegion::HdmDb, opcode, meta_field, meta, snp) {
-            let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
-            out.events.push(self.event(rule, Some(line), found, "a row of the table"));
-            return;
-        }
-        if opcode == M2sReqOpcode::MemSpecRd {
-            return;
-        }
-        if config.mem.is_outside(line) {
-            let read = tables::is_read(opcode);
-            answer_outside(config, host, read, tag, self.load(config), out);
-            return;
-        }
-        let needs = Self::needs_entry(opcode, meta_field, meta) && self.filter.get(line).is_none();
-        let victim = if needs && !self.filter.has_room(line) { self.victim(config, line) } else { None };
-        if needs && victim.is_none() {
-            // The place is taken now, so that no other line gets it meanwhile.
-            self.filter.put(line, Holders::NONE);
-        }
-        let cause = DcohCause::Host { host, opcode, meta_field, meta, snp, tag, way };
-        self.begin(config, Open { line, count: 1, victim, cause }, out);
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn take_rwd(
-        &mut self,
-        config: &CoherenceConfig,
-        host: AgentPort,
-        (opcode, meta_field, meta, snp): (M2sRwdOpcode, MetaField, MetaValue, SnpType),
-        line: LineAddr,
-        tag: u16,
-        (data, enables): (D, u64),
-        out: &mut AgentOutput<D>,
-    ) {
-        // Who is none of the hosts writes what was taken back from all of them.
-        let is_shared = self.hosts > 1 && host < self.hosts;
-        let row = match tables::rwd(HdmRegion::HdmDb, is_shared, opcode, meta_field, meta, snp) {
-            Ok(row) => row,
-            Err(rule) => {
-                let found = format!("{opcode:?} {meta_field:?} {meta:?} {snp:?}");
-                if rule == "COH-MEM-45" {
-                    let text = "MemWr SnpInv in memory of one host only";
-                    out.events.push(self.event("COH-MEM-24", Some(line), found.clone(), text));
-                }
-                out.events.push(self.event(rule, Some(line), found, "a row of the table"));
-                return;
-            }
-        };
-        if opcode == M2sRwdOpcode::BIConflict {
-            self.take_conflict(config, host, line, tag, out);
-            return;
-        }
-        if config.mem.is_outside(line) {
-            answer_outside(config, host, false, tag, self.load(config), out);
-            return;
-        }
-        let unowned = snp == SnpType::SnpInv;
-        let owner = self.filter.get(line) == Some(Holders::Owner(host));
-        if !unowned && !owner {
-            // A host that may not have M: its data is not believed, its write is ended.
-            let holders = self.filter.get(line).unwrap_or(Holders::NONE);
-            let found = format!("MemWr of host {host} while the record names {holders}");
-            out.events.push(self.event("COH-MEM-42", Some(line), found, "a write of the recorded owner"));
-            self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
-            return;
-        }
-        if unowned {
-            self.own_under(config, line, SnpType::SnpInv);
-        }
-        let data = config.passed(PoisonStep::Stored, data);
-        if enables == WHOLE_LINE || self.memory.has(line) && !self.memory.passes_part(line) {
-            self.memory.write(line, &data, enables);
-            if unowned {
-                out.effects.push(Effect::Written(line));
-            }
-        } else {
-            self.memory.take_part(line, WaitingPart { data, enables, is_new: unowned }, out);
-        }
-        if config.mem.meta_stored {
-            self.memory.set_meta(line, meta);
-        }
-        match row.record {
-            tables::DirectoryRecord::Shared => self.filter.update(line, |_| Holders::Shared(IdSet::one(host))),
-            tables::DirectoryRecord::Invalid => self.filter.update(line, |h| h.without(host)),
-            _ => {}
-        }
-        self.tidy(line);
-        self.settle(line, out);
-        if !self.memory.ends_when_stored(line, host, tag) {
-            self.ndr(config, host, NdrOpcode::Cmp, tag, None, out);
         }
     }
 
@@ -857,94 +635,6 @@ impl<D: LineContent> Dcoh<D> {
                 }
             }
             self.tidy(line);
-        }
-    }
-
-    fn take_conflict(
-        &mut self,
-        config: &CoherenceConfig,
-        host: AgentPort,
-        line: LineAddr,
-        tag: u16,
-        out: &mut AgentOutput<D>,
-    ) {
-        let own = self.trackers_of(host);
-        match self.trackers[own].iter_mut().find(|t| t.waits & t.bit(line) != 0) {
-            None => {
-                let found = format!("a BIConflict of host {host} without a back-invalidate");
-                out.events.push(self.event("COH-BIC-11", Some(line), found, "an open BISnp for the line"));
-            }
-            Some(tracker) => {
-                let bit = tracker.bit(line);
-                let again = tracker.disputed & bit != 0;
-                tracker.disputed |= bit;
-                if again {
-                    let found = format!("a second BIConflict of host {host}");
-                    out.events.push(self.event("COH-INV-06", Some(line), found, "one per BISnp and line"));
-                }
-            }
-        }
-        self.ndr(config, host, NdrOpcode::BIConflictAck, tag, None, out);
-    }
-
-    fn take_birsp(
-        &mut self,
-        config: &CoherenceConfig,
-        host: AgentPort,
-        opcode: BirspOpcode,
-        bi_tag: u16,
-        low_addr: u8,
-        out: &mut AgentOutput<D>,
-    ) {
-        let found = format!("{} of host {host} for BITag {bi_tag}", opcode.name().unwrap_or("a reserved BIRsp"));
-        let Some(at) = self.trackers_of(host).find(|at| self.trackers[*at].bi_tag == bi_tag) else {
-            out.events.push(self.event("COH-IDS-01", None, found, "the BITag of an open BISnp"));
-            return;
-        };
-        let tracker = self.trackers[at];
-        if let Err(rule) = tables::check_answer(tracker.opcode, opcode) {
-            out.events.push(self.event(rule, Some(tracker.first), found, format!("an answer to {:?}", tracker.opcode)));
-            return;
-        }
-        if tracker.count == 1 && u64::from(low_addr) != tracker.first.0 & 3 {
-            let expected = format!("LowAddr {}, Addr[7:6] of the line", tracker.first.0 & 3);
-            let found = format!("{found} with LowAddr {low_addr}");
-            out.events.push(self.event("COH-IDS-04", Some(tracker.first), found, expected));
-            return;
-        }
-        let all = ((1_u16 << tracker.count) - 1) as u8;
-        let bits = if opcode.is_block() {
-            all
-        } else if tracker.count == 1 {
-            1
-        } else {
-            let line = LineAddr(tracker.first.0 & !3 | u64::from(low_addr & 3));
-            tracker.bit(line)
-        };
-        if bits == 0 || bits & !tracker.waits != 0 {
-            out.events.push(self.event("COH-BLK-02", Some(tracker.first), found, "one answer per line"));
-            return;
-        }
-        for i in (0..tracker.count).filter(|i| bits >> i & 1 == 1) {
-            let line = LineAddr(tracker.first.0 + u64::from(i));
-            match tables::plain_answer(opcode) {
-                BirspOpcode::BIRspI => self.filter.update(line, |h| h.without(host)),
-                BirspOpcode::BIRspS => self.filter.update(line, |h| match h {
-                    Holders::Owner(owner) if owner == host => Holders::Shared(IdSet::one(host)),
-                    same => same,
-                }),
-                _ => {}
-            }
-        }
-        let mut tracker = self.trackers.remove(at);
-        tracker.waits &= !bits;
-        if tracker.waits != 0 {
-            let at = self.trackers.partition_point(|t| t < &tracker);
-            self.trackers.insert(at, tracker);
-        }
-        self.advance(config, out);
-        for i in 0..u64::from(tracker.count) {
-            self.tidy(LineAddr(tracker.first.0 + i));
         }
     }
 }

@@ -10,9 +10,11 @@
 //! ends, one access is made, and only then the host answers. Without a completion the device had served the snoop first:
 //! the host answers from what it has, and its request goes on.
 
+mod answers;
+mod snoops;
+
 use super::host_rows::{MemHostAction, MemHostInput, Phase};
-use super::options::{BlockAnswer, Keep};
-use super::tables::{self, AnswerRow, Copy4, HdmRegion};
+use super::tables::{self, Copy4, HdmRegion};
 use crate::agent::{Accept, Agent, AgentOutput, AgentPort, Effect};
 use crate::config::CoherenceConfig;
 use crate::content::{LineAddr, LineContent, WHOLE_LINE};
@@ -22,7 +24,7 @@ use crate::message::Msg;
 use crate::names::{self, BI_TAGS, TAGS};
 use crate::rules::PoisonStep;
 use scalepool_protocols::cxl::cxl256::code::{
-    BirspOpcode, BisnpOpcode, DrsOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
+    BirspOpcode, BisnpOpcode, M2sReqOpcode, M2sRwdOpcode, MetaField, MetaValue, NdrOpcode, SnpType,
 };
 
 /// An M2S Req that a core can ask for: opcode, meta (`None` = NoOp) and SnpType.
@@ -638,53 +640,6 @@ impl<D: LineContent> MemHost<D> {
         );
     }
 
-    /// The fill is done when completion and data are here.
-    fn try_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut AgentOutput<D>) {
-        let entry = &mut self.lines[at];
-        let Some(open) = &entry.open else { return };
-        let Some(granted) = open.granted else { return };
-        if config.rules.fill_waits(open.req.has_data(), open.data.is_some()) {
-            return;
-        }
-        let Some(open) = entry.open.take() else { return };
-        let line = entry.line;
-        let cached = match granted {
-            NdrOpcode::CmpS => Some(Copy4::S),
-            NdrOpcode::CmpE => Some(Copy4::E),
-            NdrOpcode::CmpM => Some(Copy4::M),
-            _ => None,
-        };
-        match cached {
-            // An own dirty copy is newer than what the device sent.
-            Some(_) if entry.state == Copy4::M => {}
-            Some(state) => {
-                entry.state = state;
-                if let Some(data) = open.data {
-                    entry.data = Some(config.passed(PoisonStep::Filled, data));
-                }
-            }
-            None => {
-                if let Some(value) = open.data {
-                    out.effects.push(Effect::Used { line, value, current: false });
-                }
-            }
-        }
-        if cached.is_some() && config.mem.one_access {
-            let served = match open.want {
-                HostAccess::Nothing => false,
-                HostAccess::Load => entry.can_load(),
-                HostAccess::Store => matches!(entry.state, Copy4::E | Copy4::M),
-                HostAccess::StorePart => matches!(entry.state, Copy4::E | Copy4::M) && entry.can_load(),
-            };
-            entry.due = if served { config.rules.due_access(open.want) } else { HostAccess::Nothing };
-        }
-        let reads = config.rules.asks_bytes(open.want, config.without_bytes);
-        entry.lacking = (cached == Some(Copy4::E) && entry.data.is_none() && reads).then_some(open.want);
-        out.effects.push(Effect::Done(line));
-        self.answer_after_fill(config, at, out);
-        self.ask_for_bytes(out);
-    }
-
     /// A line that was granted without bytes, whatever became of it meanwhile, is read as soon as nothing is open on it.
     fn ask_for_bytes(&mut self, out: &mut AgentOutput<D>) {
         while self.has_tag()
@@ -693,97 +648,6 @@ impl<D: LineContent> MemHost<D> {
         {
             let line = self.lines[at].line;
             self.issue(line, HostReq::RD_ANY, want, out);
-        }
-    }
-
-    /// A snoop that waited for the fill is answered when the fill is done and the due access made.
-    fn answer_after_fill(&mut self, config: &CoherenceConfig, at: usize, out: &mut AgentOutput<D>) {
-        let entry = &self.lines[at];
-        let waits = matches!(entry.snoop, Some(PendingSnoop { stage: SnoopStage::AwaitFill, .. }));
-        if waits && entry.open.is_none() && entry.due == HostAccess::Nothing {
-            self.answer(config, at, out);
-        }
-    }
-
-    /// The row by which a line is answered now.
-    fn answer_row(
-        config: &CoherenceConfig,
-        entry: &TrackedLine<D>,
-        snoop: &PendingSnoop,
-    ) -> Option<&'static AnswerRow> {
-        let rows: Vec<&AnswerRow> = tables::answers(snoop.opcode, entry.state)
-            // Ownership without bytes cannot become a shared copy.
-            .filter(|r| r.left != Copy4::S || entry.data.is_some())
-            .collect();
-        let fits = |r: &&&AnswerRow| match config.mem.host_keeps {
-            Keep::Most => true,
-            Keep::Shared => r.left <= Copy4::S,
-            Keep::Nothing => r.left == Copy4::I,
-        };
-        let first = rows.iter().position(|r| fits(&r)).unwrap_or(0);
-        rows.get((first + usize::from(snoop.way)).min(rows.len().saturating_sub(1))).copied()
-    }
-
-    /// Answers the snoop of a line from its present state; a dirty copy is written back first.
-    fn answer(&mut self, config: &CoherenceConfig, at: usize, out: &mut AgentOutput<D>) {
-        let Some(snoop) = self.lines[at].snoop else { return };
-        let Some(row) = Self::answer_row(config, &self.lines[at], &snoop) else { return };
-        if config.rules.writes_back(row) {
-            self.send_write(at, row.left, out);
-            if config.rules.answer_awaits_write() {
-                self.lines[at].snoop =
-                    Some(PendingSnoop { stage: SnoopStage::WriteBack { answer: row.answer }, ..snoop });
-                if snoop.opcode.is_block() && !config.rules.block_awaits_lines() {
-                    self.resolve(config, at, row.answer, out);
-                }
-                return;
-            }
-        } else {
-            let entry = &mut self.lines[at];
-            entry.state = row.left;
-            if !config.rules.keeps_bytes(row.left, entry.open.is_some()) {
-                entry.data = None;
-            }
-        }
-        self.resolve(config, at, row.answer, out);
-    }
-
-    /// The line is resolved: its own answer leaves, or the block's when it was the last line.
-    fn resolve(&mut self, config: &CoherenceConfig, at: usize, answer: BirspOpcode, out: &mut AgentOutput<D>) {
-        let Some(snoop) = self.lines[at].snoop else { return };
-        let line = self.lines[at].line;
-        let bi_tag = snoop.bi_tag;
-        let low = |line: LineAddr| (line.0 & 3) as u8;
-        if !snoop.opcode.is_block() || config.mem.block_answer == BlockAnswer::Lines {
-            self.lines[at].snoop = None;
-            out.send(0, Msg::M2sBirsp { opcode: answer, bi_tag, low_addr: low(line) });
-            return;
-        }
-        self.lines[at].snoop = Some(PendingSnoop { stage: SnoopStage::Resolved { answer }, ..snoop });
-        let mut answers = Vec::new();
-        let same = |s: &Option<PendingSnoop>| s.is_some_and(|s| s.bi_tag == bi_tag && s.opcode.is_block());
-        for l in self.lines.open().filter(|l| same(&l.snoop)) {
-            match l.snoop.map(|s| s.stage) {
-                Some(SnoopStage::Resolved { answer }) => answers.push((l.line, answer)),
-                _ if !config.rules.block_awaits_lines() => {}
-                _ => return,
-            }
-        }
-        let is_resolved = |l: &TrackedLine<D>| {
-            same(&l.snoop) && matches!(l.snoop, Some(PendingSnoop { stage: SnoopStage::Resolved { .. }, .. }))
-        };
-        while let Some(at) = self.lines.first_open(is_resolved) {
-            self.lines[at].snoop = None;
-        }
-        // I, S, E are 0, 1, 2: the largest code says the most.
-        let most = answers.iter().map(|a| a.1).max().unwrap_or(BirspOpcode::BIRspI);
-        let equal = answers.iter().all(|a| a.1 == most);
-        if equal || config.mem.block_answer == BlockAnswer::Whole {
-            out.send(0, Msg::M2sBirsp { opcode: BirspOpcode(most.0 + 4), bi_tag, low_addr: 0 });
-        } else {
-            for (line, opcode) in answers {
-                out.send(0, Msg::M2sBirsp { opcode, bi_tag, low_addr: low(line) });
-            }
         }
     }
 
@@ -803,199 +667,6 @@ impl<D: LineContent> MemHost<D> {
             out.events.push(self.event(row.rule, Some(line), found, expected));
         }
         row.act
-    }
-
-    fn take_ndr(&mut self, config: &CoherenceConfig, opcode: NdrOpcode, tag: u16, out: &mut AgentOutput<D>) {
-        let found = format!("NDR {} for tag {tag}", opcode.name().unwrap_or("reserved"));
-        if opcode == NdrOpcode::BIConflictAck {
-            let Some(at) = self.disputed(tag).map(|line| self.slot(line)) else {
-                out.events.push(self.event("COH-BIC-02", None, found, "an Ack for an open BIConflict"));
-                return;
-            };
-            let Some(act) = self.step(config, at, MemHostInput::Ack, &found, out) else { return };
-            if act == MemHostAction::AnswerFilled {
-                if let Some(snoop) = &mut self.lines[at].snoop {
-                    snoop.stage = SnoopStage::AwaitFill;
-                }
-                self.answer_after_fill(config, at, out);
-            } else {
-                self.answer(config, at, out);
-            }
-            return;
-        }
-        let waits = |l: &TrackedLine<D>| {
-            l.write == Some(tag) || l.open.as_ref().is_some_and(|o| o.tag == tag && o.granted.is_none())
-        };
-        let Some(at) = self.lines.first_open(waits) else {
-            out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open request"));
-            return;
-        };
-        let line = self.lines[at].line;
-        if self.lines[at].write == Some(tag) {
-            if opcode != NdrOpcode::Cmp {
-                // The row of the write is named by what it said is kept.
-                let rule = match self.lines[at].state {
-                    Copy4::I => "COH-MEM-23",
-                    Copy4::S => "COH-MEM-22",
-                    Copy4::E | Copy4::M => "COH-MEM-21",
-                };
-                out.events.push(self.event(rule, Some(line), found, "Cmp for a write"));
-                return;
-            }
-            match self.step(config, at, MemHostInput::WriteCmp, &found, out) {
-                Some(MemHostAction::Retire) => {
-                    self.lines[at].write = None;
-                    out.effects.push(Effect::Done(line));
-                }
-                Some(MemHostAction::Answer) => {
-                    self.lines[at].write = None;
-                    out.effects.push(Effect::Done(line));
-                    self.answer(config, at, out);
-                }
-                Some(MemHostAction::SendAnswer) => {
-                    self.lines[at].write = None;
-                    if let Some(PendingSnoop { stage: SnoopStage::WriteBack { answer }, .. }) = self.lines[at].snoop {
-                        self.resolve(config, at, answer, out);
-                    }
-                }
-                // The answer has left without waiting.
-                _ => self.lines[at].write = None,
-            }
-            return;
-        }
-        let Some(req) = self.lines[at].open.as_ref().map(|o| o.req) else { return };
-        let rows = tables::REQ_ROWS
-            .iter()
-            .filter(|r| r.opcodes.contains(&req.opcode) && (r.meta_ignored || r.meta == req.meta) && r.snp == req.snp);
-        let mut rule = "COH-MEM-04";
-        let mut fits = false;
-        for row in rows {
-            rule = row.rule;
-            // Cmp alone says that the device has no such line (§3.2): nothing is granted.
-            let nothing_there = opcode == NdrOpcode::Cmp && !req.has_data() && config.mem.is_outside(line);
-            if nothing_there || row.ndr.contains(&opcode) && (opcode != NdrOpcode::CmpM || config.mem.cmp_m) {
-                fits = true;
-                break;
-            }
-        }
-        if !fits {
-            let rule = if opcode == NdrOpcode::CmpM { "COH-MEM-46" } else { rule };
-            out.events.push(self.event(rule, Some(line), found, format!("an answer that {:?} can have", req.opcode)));
-            return;
-        }
-        if opcode == NdrOpcode::Cmp && req.asks_ownership() {
-            out.effects.push(Effect::Refused(line));
-        }
-        match self.step(config, at, MemHostInput::Cmp, &found, out) {
-            Some(MemHostAction::Retire) => {
-                self.lines[at].open = None;
-                out.effects.push(Effect::Done(line));
-            }
-            Some(_) => {
-                let entry = &mut self.lines[at];
-                if let Some(PendingSnoop { stage: SnoopStage::Conflict { granted, .. }, .. }) = &mut entry.snoop {
-                    *granted = true;
-                }
-                let is_evict = req.opcode == M2sReqOpcode::MemClnEvct;
-                if let Some(open) = &mut entry.open {
-                    open.granted = Some(opcode);
-                }
-                if is_evict {
-                    entry.open = None;
-                    out.effects.push(Effect::Done(line));
-                } else {
-                    self.try_fill(config, at, out);
-                }
-            }
-            None => {}
-        }
-    }
-
-    fn take_drs(&mut self, config: &CoherenceConfig, opcode: DrsOpcode, tag: u16, data: D, out: &mut AgentOutput<D>) {
-        let found = format!("DRS {} for tag {tag}", opcode.name().unwrap_or("reserved"));
-        let Some(at) = self.lines.first_open(|l| l.open.as_ref().is_some_and(|o| o.tag == tag)) else {
-            if config.rules.data_needs_read() {
-                out.events.push(self.event("COH-IDS-01", None, found, "the tag of an open read"));
-            }
-            return;
-        };
-        let line = self.lines[at].line;
-        let open = self.lines[at].open.as_ref();
-        if open.is_some_and(|o| o.data.is_some() || !o.req.has_data()) {
-            out.events.push(self.event("COH-MEM-47", Some(line), found, "one line for a read, none for the others"));
-            return;
-        }
-        if self.step(config, at, MemHostInput::Data, &found, out).is_none() {
-            return;
-        }
-        if opcode == DrsOpcode::MemDataNXM {
-            // The only answer: no completion follows.
-            if open_granted(&self.lines[at]) {
-                out.events.push(self.event("COH-MEM-36", Some(line), found, "no completion beside MemDataNXM"));
-            }
-            self.lines[at].open = None;
-            out.effects.push(Effect::Refused(line));
-            out.effects.push(Effect::Done(line));
-            return;
-        }
-        if let Some(open) = &mut self.lines[at].open {
-            open.data = Some(data);
-        }
-        self.try_fill(config, at, out);
-    }
-
-    fn take_bisnp(
-        &mut self,
-        config: &CoherenceConfig,
-        opcode: BisnpOpcode,
-        line: LineAddr,
-        bi_tag: u16,
-        way: u8,
-        out: &mut AgentOutput<D>,
-    ) {
-        let known = matches!(opcode.0, 0..=2 | 4..=6);
-        let covered = if opcode.is_block() { block_lines(line) } else { Some((line, 1)) };
-        let (Some((first, count)), true) = (covered, known) else {
-            let found = format!("BISnp {} at {:#x}", opcode.name().unwrap_or("reserved"), line.address());
-            let rule = if opcode.is_block() { "COH-BLK-01" } else { "COH-SFI-02" };
-            out.events.push(self.event(rule, Some(line), found, "a known opcode and enable 1, 2 or 3"));
-            return;
-        };
-        let lines = (0..count).map(|i| LineAddr(first.0 + i));
-        for line in lines.clone() {
-            let at = self.slot(line);
-            let act = self.step(config, at, MemHostInput::Snoop, "a second BISnp", out);
-            let Some(act) = act else { continue };
-            let stage = match act {
-                MemHostAction::Dispute => {
-                    let tag = self.lines[at].open.as_ref().map_or(0, |o| o.tag);
-                    SnoopStage::Conflict { tag, granted: false }
-                }
-                MemHostAction::AwaitFill => SnoopStage::AwaitFill,
-                MemHostAction::AwaitWrite => SnoopStage::AwaitWrite,
-                // Replaced at once below.
-                _ => SnoopStage::AwaitFill,
-            };
-            self.lines[at].snoop = Some(PendingSnoop { opcode, bi_tag, way, stage });
-        }
-        let mut disputed = false;
-        for line in lines {
-            let at = self.slot(line);
-            let Some(PendingSnoop { stage, bi_tag: own, .. }) = self.lines[at].snoop else { continue };
-            if own != bi_tag {
-                continue;
-            }
-            match stage {
-                SnoopStage::Conflict { tag, granted: false } => {
-                    if config.rules.disputes(disputed) {
-                        out.send(0, conflict(line, tag));
-                    }
-                    disputed = true;
-                }
-                SnoopStage::AwaitFill if self.lines[at].open.is_none() => self.answer(config, at, out),
-                _ => {}
-            }
-        }
     }
 }
 

@@ -98,6 +98,14 @@
       return number;
     endfunction
 
+    // Whether an event can have this rule. `why` names the nearest ids of one that there is not. HANDSHAKE stands for what is wrong at an
+    // interface that cores have.
+    static function bit knows_rule(string rule);
+      if (rule == "HANDSHAKE") return 1;
+      open();
+      return sp_rule_known(rule) == SP_OK;
+    endfunction
+
     // An event as one line.
     static function string event_text(sp_event_t e);
       string tag, way;
@@ -107,6 +115,20 @@
       if (e.at_port == SP_PORT_RX) way = "received";
       return $sformatf("%s: %s flit %0d, %s%s: found %s, expected %s. %s", e.rule, way, e.unit, e.place, tag, e.found, e.expected,
                        e.text);
+    endfunction
+  endclass
+
+  // Codes of RSP_ERROR of NVLink (bridge section 8.1).
+  localparam bit [3:0] SP_NVLINK_ABORTED = 4'd2;
+  localparam bit [3:0] SP_NVLINK_NO_MEMORY = 4'd3;
+
+  // Ranges of bytes.
+  class sp_bytes;
+    // How many of `count` bytes from an address on lie in the same block of so many bytes.
+    static function int in_block(bit [63:0] address, int count, int block);
+      int left;
+      left = block - int'(address % 64'(block));
+      return count < left ? count : left;
     endfunction
   endclass
 

@@ -153,6 +153,11 @@
 
     // Queues a message. Returns 0 if the end does not send such a message; sp_library::why says why.
     function bit try_send(sp_message message);
+      return offer(message) == SP_OK;
+    endfunction
+
+    // The same with the status of the call: SP_ERR_RANGE if there is no room now.
+    virtual function int offer(sp_message message);
       sp_bits_t bits;
       sp_data_t data;
       sp_enables_t enables;
@@ -161,7 +166,7 @@
       message.get_data(data);
       message.get_enables(enables);
       return sp_link_send_bits(handle, sp_library::layout_number(message.layout), bits, 64'(message.bits_bytes()), data,
-                               64'(message.data_bytes()), enables, 64'(message.enables_bytes()), message.extra) == SP_OK;
+                               64'(message.data_bytes()), enables, 64'(message.enables_bytes()), message.extra);
     endfunction
 
     // Queues a message.
@@ -349,7 +354,7 @@
     endfunction
 
     // As it was made; everything that was queued is gone.
-    function void reset();
+    virtual function void reset();
       check(sp_link_reset(handle), "reset");
     endfunction
 

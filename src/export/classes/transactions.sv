@@ -1,6 +1,6 @@
 
-  // How a request of CXL.mem has ended.
-  typedef enum { SP_ANSWER_OK, SP_ANSWER_POISON, SP_ANSWER_NO_MEMORY, SP_ANSWER_BROKEN } sp_answer_e;
+  // How a request has ended. SP_ANSWER_REFUSED is an answer of UALink, NVLink or CXL.io that says that it was not carried out.
+  typedef enum { SP_ANSWER_OK, SP_ANSWER_POISON, SP_ANSWER_NO_MEMORY, SP_ANSWER_BROKEN, SP_ANSWER_REFUSED } sp_answer_e;
 
   // A request of CXL.mem of one line.
   class sp_cxl_mem_request;
@@ -13,7 +13,7 @@
     bit has_half;
   endclass
 
-  // What agents of CXL have in common: `on_step` goes behind each step of the link end.
+  // What agents on an end have in common: `on_step` goes behind each step of the link end.
   virtual class sp_cxl_agent;
     sp_link_end link;
     longint unsigned clock;

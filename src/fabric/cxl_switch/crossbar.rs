@@ -15,7 +15,7 @@
 //! ready, and from which cycle on another one is, so a cycle looks at the items that can move and at no other queue. An item
 //! is moved when it enters and when it leaves; in between the queues hold its place.
 
-use scalepool_arbiter::{Allocator, AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Matching, Requests};
+use scalepool_arbiter::{Allocator, AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Matching, Requests, WORD_BITS};
 use std::collections::VecDeque;
 
 /// Most classes of a crossbar: a mask of 32 bits holds the classes of a pair.
@@ -298,7 +298,7 @@ impl<T> VoqCrossbar<T> {
     }
 
     /// Whether the first item of a class between an input and an output stays behind an earlier one of another class.
-    #[inline]
+    #[inline(never)]
     fn is_behind(&self, input: usize, output: usize, class: usize) -> bool {
         let Some(PushedClass { behind, .. }) = self.config.pushed.filter(|pushed| pushed.class == class) else {
             return false;
@@ -320,6 +320,7 @@ impl<T> VoqCrossbar<T> {
     }
 
     /// Finds the first items between an input and an output that have become ready.
+    #[inline(never)]
     fn rise(&mut self, input: usize, output: usize, cycle: u64) {
         let (first, at) = (self.queue_at(input, output, 0), input * self.config.outputs + output);
         let pair = &mut self.held[at];
@@ -336,7 +337,8 @@ impl<T> VoqCrossbar<T> {
     }
 
     /// Classes of an input that may go to an output in a cycle, bit n for class n.
-    #[inline]
+    // In line, with what is rare in functions of its own: 20 instructions instead of 56.
+    #[inline(always)]
     fn eligible(&mut self, input: usize, output: usize, cycle: u64) -> u32 {
         let at = input * self.config.outputs + output;
         if self.held[at].ready <= cycle {
@@ -454,22 +456,27 @@ impl<T> VoqCrossbar<T> {
     #[inline]
     fn ask(&mut self, input: usize, cycle: u64) -> bool {
         let mut is_asked = false;
-        let mut next = self.waiting[input].first_in(&self.open, 0);
-        while let Some(output) = next {
-            next = self.waiting[input].first_in(&self.open, output + 1);
-            if self.eligible(input, output, cycle) != 0 {
-                self.requests[input].insert(output);
-                is_asked = true;
+        for at in 0..self.waiting[input].used_words().min(self.open.used_words()) {
+            let (mut left, mut asked) = (self.waiting[input].word(at) & self.open.word(at), 0u64);
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                let output = at * WORD_BITS + bit.trailing_zeros() as usize;
+                if self.eligible(input, output, cycle) != 0 {
+                    asked |= bit;
+                }
             }
+            self.requests[input].set_word(at, asked);
+            is_asked |= asked != 0;
         }
         is_asked
     }
 
     /// Moves an item of an input-output pair to the output queue; returns `false` if no class is eligible.
     fn grant(&mut self, input: usize, output: usize, cycle: u64) -> bool {
-        let classes = Requests::from(u64::from(self.eligible(input, output, cycle)));
-        let Some(class) = self.arbiters[output].arbitrate(&classes) else { return false };
-        self.arbiters[output].update(&classes, class);
+        let classes = u64::from(self.eligible(input, output, cycle));
+        let Some(class) = self.arbiters[output].arbitrate_word(classes) else { return false };
+        self.arbiters[output].update_word(classes, class);
         let at = self.queue_at(input, output, class);
         let Some(WaitingItem { bytes, place, .. }) = self.queues[at].pop_front() else { return false };
         let rate = self.config.bytes_per_cycle;

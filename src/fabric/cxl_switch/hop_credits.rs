@@ -2,7 +2,8 @@
 //!
 //! Modelled: a queue whose credits belong to the link above, and the credits of the link below, which the logical devices there share; a number
 //! of them can be reserved for each logical device, which is our choice and off by default. Detail: one class of one input and one output,
-//! message by message. Left out: time, and reservations in any run; credits of running links are those of their link layers.
+//! message by message. Left out: time, and reservations in any run; credits of running links are those of their link layers, whose books
+//! [`credits_at_rest`] judges at the end of a run.
 //!
 //! A walk through one message: it takes a place of the queue, for which the link above had a credit. When it leaves it takes a credit of the
 //! link below, and that of the link above goes back. What the link below returns later is a credit there and nothing above: a switch
@@ -41,6 +42,15 @@ pub enum HopCreditError {
         /// Credits of the link.
         granted: u32,
     },
+}
+
+/// What is wrong with the credits of a class of messages at a port of a switch when nothing is under way any more: all buffers of the
+/// port are free or granted to the link partner then, whatever became of the messages behind the switch. `held`: buffers that are neither.
+pub fn credits_at_rest(class: &str, held: u16) -> Option<Violation> {
+    (held > 0).then(|| {
+        let text = "a switch returns the credit of a message to the link on which it came, when the message has left the buffer";
+        violation("FAB-ORD-07", format!("{held} credits for {class} that are not returned"), "none", text)
+    })
 }
 
 /// A class on its way through a switch.

@@ -29,7 +29,7 @@
 //! | [`reserved`] | reserved bits of messages that pass, as a reference |
 //! | [`port_mode`] | ports in CXL and in PCIe mode, as a reference |
 //! | [`passage`] | what judges a switch by the messages at its ports |
-//! | [`hop_credits`] | credits of a class on both sides of a switch, as a reference |
+//! | [`hop_credits`] | credits of a class on both sides of a switch, and what is wrong with them at rest |
 //! | [`cut_through`] | messages that leave before all of them has come, as a reference |
 //! | [`uio_route`] | unordered I/O to memory below, and its judge |
 //! | [`hbr`] | the routes, their bindings and the manager as a running switch uses them |
@@ -91,7 +91,7 @@ pub use committing::{TableCommit, TableKind};
 pub use crossbar::{MOST_CROSSBAR_CLASSES, VoqConfig, VoqCrossbar};
 pub use cut_through::{CutThrough, MessagePart};
 pub use hbr::{HbrSwitch, HbrSwitching};
-pub use hop_credits::{HopCreditError, HopCredits};
+pub use hop_credits::{HopCreditError, HopCredits, credits_at_rest};
 pub use module::{CxlSwitch, PortCounts, SwitchConfig, SwitchResult, SwitchTraffic};
 pub use passage::{PassageRoutes, PassageWatch};
 pub use plug::{PlugAction, PlugDelays, PlugStep, SharedPorts};

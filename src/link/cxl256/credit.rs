@@ -25,6 +25,8 @@ pub struct CreditBook {
     pending: [u16; Class::COUNT],
     /// Sum of them.
     pending_in_all: u32,
+    /// Buffers of our own, by class.
+    buffers: [u16; Class::COUNT],
     /// Credits granted to the peer and not used by it.
     granted: [u16; Class::COUNT],
     /// Channel of each group that is asked first.
@@ -45,6 +47,7 @@ impl CreditBook {
             received: [0; Class::COUNT],
             pending: buffers,
             pending_in_all: buffers.iter().map(|&n| u32::from(n)).sum(),
+            buffers,
             granted,
             turn: [0; 3],
             waiting_since: None,
@@ -104,6 +107,13 @@ impl CreditBook {
     pub fn freed(&mut self, class: Class) {
         self.pending[class.index()] += 1;
         self.pending_in_all += 1;
+    }
+
+    /// Buffers of a class that are neither free nor granted: they hold messages that came and that nobody has taken. A message
+    /// without a credit had no buffer.
+    pub fn held(&self, class: Class) -> u16 {
+        let i = class.index();
+        self.buffers[i].saturating_sub(self.pending[i] + self.granted[i])
     }
 
     /// Credits that wait to be returned, over all classes.

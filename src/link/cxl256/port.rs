@@ -22,6 +22,7 @@ use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::number;
+use scalepool_protocols::cxl::cxl256::stream::Cxl256Message;
 use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
@@ -187,7 +188,9 @@ pub fn send_message<F: Flit256>(cachemem: &mut Cachemem<F>, message: &Message) -
     let routing = cachemem.config().mode.routing();
     let rule = || message.class().def(routing).rule;
     let refused = |text: &str| finding(rule(), "an illegal message", "a legal one", text);
-    let spelled = message.to_cxl256(routing).map_err(|e| refused(&e.to_string()))?;
+    let (_, bits) = message.spell(routing.into()).map_err(|e| refused(&e.to_string()))?;
+    // Made where it is handed on from: `Message::to_cxl256` gives it through a result, which moves it once more.
+    let spelled = Cxl256Message { class: message.class(), bits, data: message.data().copied() };
     cachemem.send(spelled).map_err(|e| refused(&e.to_string()))
 }
 
@@ -272,6 +275,8 @@ pub struct EndReport {
     pub spend: [u16; Class::COUNT],
     /// Credits granted to the peer that the peer has not used, by [`Class::index`].
     pub granted: [u16; Class::COUNT],
+    /// Buffers with messages that nobody has taken, by [`Class::index`].
+    pub held: [u16; Class::COUNT],
     /// The last number that the peer has acknowledged.
     pub acknowledged: u16,
     /// The last number received well.
@@ -293,6 +298,7 @@ impl<F: Flit256> Reports for Cxl256End<Cachemem<F>> {
             routing: self.link().mode.routing(),
             spend: layer.credits().spend,
             granted: Class::ALL.map(|class| layer.credits().granted(class)),
+            held: Class::ALL.map(|class| layer.credits().held(class)),
             acknowledged: self.transmitter().acknowledged(),
             last_good: self.receiver().last_good(),
             coverage: layer.coverage().met(),

@@ -53,11 +53,14 @@ pub struct CreditBook {
     received: [u64; 10],
     /// Buffers of our own that are free and not yet granted.
     pending: [u16; 10],
-    /// Sum of them, and the classes that have some, bit n for [`Class::index`] n.
+    /// Sum of them.
     pending_in_all: u32,
+    /// The classes that have some, bit n for [`Class::index`] n.
     pending_classes: u16,
     /// The classes of each field of a header that goes. Most flits return credits of one field or of none.
     field_classes: [u16; 3],
+    /// Buffers of our own, by class.
+    buffers: [u16; 10],
     /// Credits granted to the peer and not used by it.
     granted: [u16; 10],
     /// Whether CXL.mem goes next, by field.
@@ -83,6 +86,7 @@ impl CreditBook {
             pending_in_all: buffers.iter().map(|&n| u32::from(n)).sum(),
             pending_classes: set(&mut (0..buffers.len()).filter(|class| buffers[*class] > 0)),
             field_classes: channels(dir).map(|field| set(&mut field.into_iter().flatten().map(Class::index))),
+            buffers,
             granted,
             mem_next: [false; 3],
             turns: Default::default(),
@@ -125,6 +129,13 @@ impl CreditBook {
         self.pending[class.index()] += 1;
         self.pending_in_all += 1;
         self.pending_classes |= 1 << class.index();
+    }
+
+    /// Buffers of a class that are neither free nor granted: they hold messages that came and that nobody has taken. A message
+    /// without a credit had no buffer.
+    pub fn held(&self, class: Class) -> u16 {
+        let i = class.index();
+        self.buffers[i].saturating_sub(self.pending[i] + self.granted[i])
     }
 
     /// Credits that wait to be returned, over all classes.

@@ -28,6 +28,8 @@ pub struct EndReport {
     pub spend: [u16; 10],
     /// Credits granted to the peer that the peer has not used, by [`Class68::index`].
     pub granted: [u16; 10],
+    /// Buffers with messages that nobody has taken, by [`Class68::index`].
+    pub held: [u16; 10],
     /// Flits in the retry buffer.
     pub unacknowledged: u16,
     /// Flits received and not acknowledged.
@@ -52,6 +54,7 @@ impl<U: Flit68> Reports for Cxl68End<U> {
             stats: *self.stats(),
             spend: self.credits().spend,
             granted: Class68::ALL.map(|class| self.credits().granted(class)),
+            held: Class68::ALL.map(|class| self.credits().held(class)),
             unacknowledged: self.buffer().unacknowledged(),
             num_ack: self.num_ack(),
             coverage,

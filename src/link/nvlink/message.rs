@@ -110,7 +110,13 @@ impl NvlMessage {
 
     /// The message of a packet for which this AE is in force.
     pub fn of(packet: &Packet, ae: &Ae) -> NvlMessage {
-        let (header, parts) = (packet.header(), packet.parts());
+        let parts = packet.parts();
+        let data = parts.data.iter().flat_map(|flit| flit.to_le_bytes()).collect();
+        NvlMessage::of_parts(packet.header(), ae, parts.be, data)
+    }
+
+    /// The message of the parts of a packet; what the link decides is not looked at.
+    pub fn of_parts(header: NvlHeader, ae: &Ae, be: Option<u128>, data: Vec<u8>) -> NvlMessage {
         NvlMessage {
             op: header.op,
             vc: header.vc,
@@ -122,8 +128,8 @@ impl NvlMessage {
             address: ae.address | header.address,
             attr: ae.attr,
             route: ae.route,
-            be: parts.be,
-            data: parts.data.iter().flat_map(|flit| flit.to_le_bytes()).collect(),
+            be,
+            data,
         }
     }
 }

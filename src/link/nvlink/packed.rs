@@ -9,8 +9,7 @@
 
 use super::message::{NvlMessage, NvlRefused};
 use scalepool_protocols::nvlink::{Ae, FLIT_BYTES, MAX_DATA_FLITS, NvlHeader, Vc};
-use scalepool_protocols::wire::{FieldError, Violation, Wire};
-use thiserror::Error;
+use scalepool_protocols::wire::{PackedError, Wire};
 
 /// Bytes of a message.
 pub const PACKED_BYTES: usize = DATA + MAX_DATA_FLITS * FLIT_BYTES;
@@ -21,64 +20,18 @@ const DATA: usize = 3 * FLIT_BYTES;
 /// Fields of the header that the link decides.
 const OF_THE_LINK: [&str; 8] = ["ackid", "ackv", "len", "crd", "crh", "crvc", "ae", "crc"];
 
-/// Bytes that are no message, or a message that has no bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum NvlPackedError {
-    /// Too many or too few.
-    #[error(
-        "nvlink.header: found {found} bytes, expected {PACKED_BYTES}: 16 of the header, 16 of the address extension, 16 of byte enables, 256 of data"
-    )]
-    Length {
-        /// Bytes given.
-        found: usize,
-    },
-    /// A part of a field that does not fit.
-    #[error(transparent)]
-    Field(#[from] FieldError),
-    /// A rule of a layout is broken.
-    #[error("{0}")]
-    Rule(Violation),
-    /// A field that the link decides.
-    #[error("nvlink.header: field `{field}`: found {found:#x}, expected 0: the link decides it")]
-    OfTheLink {
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        found: u128,
-    },
-    /// Bytes where the message has none.
-    #[error(
-        "nvlink.header: {what} from byte {first} on: found {found:#04x}, expected {expected:#04x}, since the message has none"
-    )]
-    Payload {
-        /// Part of what follows the header.
-        what: &'static str,
-        /// Its first byte.
-        first: usize,
-        /// The first byte that says something.
-        found: u8,
-        /// What stands for none.
-        expected: u8,
-    },
-    /// Of another virtual channel.
-    #[error("nvlink.header: field `vc`: found {found:?}, expected {expected:?}, that of the port")]
-    Channel {
-        /// That of the message.
-        found: Vc,
-        /// That in which it was given.
-        expected: Vc,
-    },
-    /// The link cannot carry it.
-    #[error(transparent)]
-    Refused(#[from] NvlRefused),
+impl From<NvlRefused> for PackedError {
+    fn from(refused: NvlRefused) -> PackedError {
+        PackedError::NotCarried(refused.to_string())
+    }
 }
 
 impl NvlMessage {
     /// The bytes of the message in its channel.
     ///
     /// # Errors
-    /// [`NvlPackedError::Refused`].
-    pub fn to_packed(&self) -> Result<Vec<u8>, NvlPackedError> {
+    /// [`PackedError::NotCarried`].
+    pub fn to_packed(&self) -> Result<Vec<u8>, PackedError> {
         let packet = self.packet(false)?;
         let header = NvlHeader { len: 0, ..packet.header() };
         let mut bytes = header.to_bits()?.to_le_bytes().to_vec();
@@ -92,11 +45,13 @@ impl NvlMessage {
     /// The message of bytes in a virtual channel.
     ///
     /// # Errors
-    /// The bytes are no message of it, see [`NvlPackedError`].
-    pub fn from_packed_on(vc: Vc, bytes: &[u8]) -> Result<NvlMessage, NvlPackedError> {
+    /// The bytes are no message of it, see [`PackedError`].
+    pub fn from_packed_on(vc: Vc, bytes: &[u8]) -> Result<NvlMessage, PackedError> {
         let message = NvlMessage::from_packed(bytes)?;
         if message.vc != vc {
-            return Err(NvlPackedError::Channel { found: message.vc, expected: vc });
+            let (found, header) = (message.vc, NvlHeader::DEF.name);
+            let text = format!("{header}: field `vc`: found {found:?}, expected {vc:?}, that of the port");
+            return Err(PackedError::NotCarried(text));
         }
         Ok(message)
     }
@@ -104,53 +59,31 @@ impl NvlMessage {
     /// The message of bytes in any channel.
     ///
     /// # Errors
-    /// The bytes are no message, see [`NvlPackedError`].
-    pub fn from_packed(bytes: &[u8]) -> Result<NvlMessage, NvlPackedError> {
+    /// The bytes are no message, see [`PackedError`].
+    pub fn from_packed(bytes: &[u8]) -> Result<NvlMessage, PackedError> {
         let found = bytes.len();
         if found != PACKED_BYTES {
-            return Err(NvlPackedError::Length { found });
+            return Err(PackedError::Length {
+                layout: NvlHeader::DEF.name,
+                found,
+                expected: PACKED_BYTES,
+                header: FLIT_BYTES,
+                payload: ", 16 of the address extension, 16 of byte enables, 256 of data",
+            });
         }
         let bits =
             |from: usize| bytes[from..from + FLIT_BYTES].iter().rev().fold(0, |all, byte| all << 8 | u128::from(*byte));
-        for (def, bits) in [(NvlHeader::DEF, bits(0)), (Ae::DEF, bits(AE))] {
-            let mut broken = Vec::new();
-            def.check(bits, &mut broken);
-            if let Some(first) = broken.into_iter().next() {
-                return Err(NvlPackedError::Rule(first));
-            }
-        }
-        for field in NvlHeader::DEF.fields.iter().filter(|field| OF_THE_LINK.contains(&field.name)) {
-            let found = field.extract(bits(0));
-            if found != 0 {
-                return Err(NvlPackedError::OfTheLink { field: field.name, found });
-            }
-        }
+        NvlHeader::DEF.check_packed(bits(0), &OF_THE_LINK)?;
+        Ae::DEF.check_packed(bits(AE), &[])?;
         let (header, ae) = (NvlHeader::from_bits(bits(0)), Ae::from_bits(bits(AE)));
         let has_data = header.op.has_data() == Some(true);
         let length = if has_data { (usize::from(header.size) + 1) * FLIT_BYTES } else { 0 };
-        let none = |what, first: usize, part: &[u8], expected: u8| match part.iter().find(|byte| **byte != expected) {
-            Some(found) => Err(NvlPackedError::Payload { what, first, found: *found, expected }),
-            None => Ok(()),
-        };
         let (data, unused) = bytes[DATA..].split_at(length);
-        none("data", DATA + length, unused, 0)?;
+        NvlHeader::DEF.check_absent("data", DATA + length, unused, 0)?;
         if !header.be {
-            none("byte enables", ENABLES, &bytes[ENABLES..DATA], 0xff)?;
+            NvlHeader::DEF.check_absent("byte enables", ENABLES, &bytes[ENABLES..DATA], 0xff)?;
         }
-        let message = NvlMessage {
-            op: header.op,
-            vc: header.vc,
-            tag: header.tag,
-            rid: header.rid,
-            size: if has_data { 0 } else { header.size },
-            ep: header.ep,
-            atag: header.atag,
-            address: ae.address | header.address,
-            attr: ae.attr,
-            route: ae.route,
-            be: header.be.then(|| bits(ENABLES)),
-            data: data.to_vec(),
-        };
+        let message = NvlMessage::of_parts(header, &ae, header.be.then(|| bits(ENABLES)), data.to_vec());
         // It has to be a packet too.
         message.packet(false)?;
         Ok(message)
@@ -193,8 +126,8 @@ mod tests {
             let text = NvlMessage::from_packed(&wrong).expect_err(expected).to_string();
             assert!(text.contains(expected), "{text}");
         };
-        refused(0, 1, "field `ackid`: found 0x1, expected 0: the link decides it");
-        refused(80, 1, "data from byte 80 on: found 0x01, expected 0x00");
+        refused(0, 1, "field `ackid` at bits 11:0: found 0x1, expected 0x0: the link decides it");
+        refused(80, 1, "data at bytes 80 to 303: found 0x1, expected 0x0");
         refused(16, 1, "NVL-HDR-02");
         let text = NvlMessage::from_packed(&bytes[1..]).expect_err("short").to_string();
         assert!(text.contains("found 303 bytes, expected 304"), "{text}");
@@ -202,6 +135,6 @@ mod tests {
         let mut wrong = read.to_packed().expect("it has a form");
         wrong[32] = 0;
         let text = NvlMessage::from_packed(&wrong).expect_err("enables").to_string();
-        assert!(text.contains("byte enables from byte 32 on: found 0x00, expected 0xff"), "{text}");
+        assert!(text.contains("byte enables at bytes 32 to 47: found 0x0, expected 0xff"), "{text}");
     }
 }

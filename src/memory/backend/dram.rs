@@ -12,7 +12,7 @@
 use super::{MemoryBackend, MemoryRequest, MemoryTiming, RequestPace};
 use crate::dram::channel::DramCounts;
 use crate::dram::controller::DramRefresh;
-use crate::dram::{DramCommand, DramConfig, DramController, DramFinding, DramMapping, DramMonitor};
+use crate::dram::{DramCommand, DramConfig, DramController, DramFinding, DramMapping, DramMonitor, DramPreset};
 use crate::owner_clock::OwnerClock;
 use scalepool_ordered::OrderedMap;
 
@@ -188,7 +188,8 @@ impl<H> MemoryBackend<H> for Dram<H> {
             bytes,
             last_data_fs: preset.fs(last_data),
             findings: &self.findings,
-            trace: &self.trace,
+            preset: &self.media.config.preset,
+            trace: self.media.keeps_trace.then_some(&*self.trace),
         })
     }
 }
@@ -204,6 +205,8 @@ pub struct DramView<'a> {
     pub last_data_fs: u64,
     /// Rules that its commands broke.
     pub findings: &'a [DramFinding],
+    /// Its organisation and timing.
+    pub preset: &'a DramPreset,
     /// Its commands, if they are kept; those of one channel in order.
-    pub trace: &'a [DramCommand],
+    pub trace: Option<&'a [DramCommand]>,
 }

@@ -53,6 +53,24 @@ pub fn channels(
     Ok((([req_out, rsp_out], [req_in, rsp_in]), ([req_tx, rsp_tx], [req_rx, rsp_rx])))
 }
 
+/// Channels of received requests of virtual channels 1 to 3: the ends of a node that has each by itself, and those of its port, which
+/// puts those of channel 0 and all responses into [`channels`].
+///
+/// # Errors
+/// A name that is used twice.
+pub fn request_channels(
+    p: &mut PartitionBuilder,
+    name: &str,
+    kind: &str,
+    n: usize,
+) -> Result<([InEnd<Box<Transfer>>; 3], [OutEnd<Box<Transfer>>; 3]), BuildError> {
+    let mut channel = |vchan: usize| {
+        p.channel::<Box<Transfer>>(&format!("{name}.{kind}rx_requests[{n}].vchan[{vchan}]"), CHANNEL_DEPTH, 1)
+    };
+    let [(tx1, rx1), (tx2, rx2), (tx3, rx3)] = [channel(1)?, channel(2)?, channel(3)?];
+    Ok(([rx1, rx2, rx3], [tx1, tx2, tx3]))
+}
+
 /// A request as its originator and its completer know it in traces.
 pub fn request_handle(fabric: u32, request: &Transfer) -> Option<TransactionHandle> {
     let ControlField::Request(req) = &request.field else { return None };

@@ -28,6 +28,8 @@ pub struct AcceleratorChannels {
     pub tx: [In<Box<Transfer>>; 2],
     /// Transactions received, by class.
     pub rx: [Out<Box<Transfer>>; 2],
+    /// Received requests of virtual channels 1 to 3, where none waits for those of another channel; else they go with those of channel 0.
+    pub rx_vchans: Option<[Out<Box<Transfer>>; 3]>,
     /// Protection, if it is on.
     pub guard: Option<Guard>,
     /// Bits that flip in received transactions.
@@ -88,6 +90,30 @@ fn flip(transfer: &mut Transfer, bit: usize) {
     }
 }
 
+/// The virtual channel of a request; 0 of anything else.
+fn vchan(transfer: &Transfer) -> usize {
+    match &transfer.field {
+        ControlField::Request(req) => req.vchan.into(),
+        _ => 0,
+    }
+}
+
+impl AcceleratorChannels {
+    /// Where requests of a virtual channel go, and all else.
+    fn output(&self, class: TlClass, vchan: usize) -> &Out<Box<Transfer>> {
+        match (&self.rx_vchans, vchan.checked_sub(1)) {
+            (Some(outs), Some(other)) => &outs[other],
+            _ => &self.rx[class.index()],
+        }
+    }
+
+    /// Whether something of a class may go to the accelerator.
+    fn has_room(&self, class: TlClass, cx: &Cx) -> bool {
+        let vchans = self.rx_vchans.iter().flatten().filter(|_| class == TlClass::Request);
+        std::iter::once(&self.rx[class.index()]).chain(vchans).any(|out| out.has_room(cx, 1))
+    }
+}
+
 impl PortAgent<UalEnd<Tl>> for AcceleratorChannels {
     /// Both ways are served in [`PortAgent::fetch`].
     fn deliver(&mut self, _: &mut UalEnd<Tl>, _: &mut Cx) {}
@@ -97,8 +123,13 @@ impl PortAgent<UalEnd<Tl>> for AcceleratorChannels {
         let tl = &mut end.client;
         for class in TlClass::ALL {
             let n = class.index();
-            while self.rx[n].has_room(cx, 1) && self.stall.may_take(tl, class) {
-                let Some((mut transfer, held)) = tl.take(class) else { break };
+            while self.has_room(class, cx) && self.stall.may_take(tl, class) {
+                let taken = match self.rx_vchans.is_some() && class == TlClass::Request {
+                    true => tl.take_first(class, |transfer| self.output(class, vchan(transfer)).has_room(cx, 1)),
+                    false => tl.take(class),
+                };
+                let Some((mut transfer, held)) = taken else { break };
+                let of = vchan(&transfer);
                 held.iter().for_each(|held| tl.release(held));
                 // What comes without buffers is from this side: the link is down.
                 if held.is_some() {
@@ -114,7 +145,11 @@ impl PortAgent<UalEnd<Tl>> for AcceleratorChannels {
                     }
                 }
                 // Room was asked for before.
-                let _ = self.rx[n].push(cx, transfer);
+                let out = match (&mut self.rx_vchans, of.checked_sub(1)) {
+                    (Some(outs), Some(other)) => &mut outs[other],
+                    _ => &mut self.rx[n],
+                };
+                let _ = out.push(cx, transfer);
             }
             while tl.waiting(class) < DEPTH
                 && let Some(transfer) = self.tx[n].pop(cx)

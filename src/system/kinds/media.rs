@@ -133,7 +133,7 @@ fn cycles(fs: u64, clock: Clock) -> u64 {
 
 impl CxlMedia {
     /// The DRAM that the preset and the fields say; that of the buffer has its own channels.
-    fn dram(&self) -> Option<DramConfig> {
+    pub fn dram(&self) -> Option<DramConfig> {
         self.dram_of(self.preset.as_deref()?, self.channels)
     }
 
@@ -175,9 +175,9 @@ impl CxlMedia {
         })
     }
 
-    /// Organisation and timing of the DRAM, if it is that.
-    pub fn preset(&self) -> Option<DramPreset> {
-        self.dram().map(|dram| dram.preset)
+    /// Whether a run has commands of DRAM of it, which may be its buffer alone.
+    pub fn has_commands(&self) -> bool {
+        self.dram().is_some() || self.buffer_dram().is_some()
     }
 
     /// What is wrong with it in front of a memory of so many bytes.
@@ -326,15 +326,13 @@ impl CxlMedia {
     /// What stands behind the latency.
     fn behind(&self, shared: SharedMedia, has_code: bool, site: &Site<'_>) -> Result<backend::Media, String> {
         let clock = OwnerClock::new(site.clock.period());
-        let dram = |dram: DramConfig, keeps: bool| {
+        let dram = |dram: DramConfig| {
             let dram = DramConfig { reads_before_partial_writes: has_code, ..dram };
-            let checked = DramMedia::new(dram, site.clock.period(), keeps);
+            let checked = DramMedia::new(dram, site.clock.period(), site.keeps_dram_commands);
             checked.map(Box::new).map_err(|(field, text)| format!("media.{field}: {text}"))
         };
         let memory = match (self.dram(), self.preset.as_deref()) {
-            (Some(of_preset), _) => {
-                backend::Media::Dram(dram(of_preset, site.keeps_dram_commands && shared.count == 1)?)
-            }
+            (Some(of_preset), _) => backend::Media::Dram(dram(of_preset)?),
             (None, Some("fixed")) => {
                 // A GB/s is a byte in a nanosecond.
                 let byte_time = (1_000_000, self.bandwidth);
@@ -370,7 +368,7 @@ impl CxlMedia {
                 page_bytes: self.page_bytes(),
                 ways: self.buffer_ways,
                 lookup_fs: self.lookup,
-                memory: backend::Media::Dram(dram(buffer, false)?),
+                memory: backend::Media::Dram(dram(buffer)?),
                 behind,
                 clock,
             })))
@@ -382,8 +380,8 @@ impl CxlMedia {
     }
 }
 
-/// Figures of a memory; of one with this preset all commands.
-pub fn measured(result: MemoryResult, kept: Option<DramPreset>) -> ComponentMeasured {
+/// Figures of a memory; with commands of its DRAMs, if they are kept.
+pub fn measured(result: MemoryResult, is_kept: bool) -> ComponentMeasured {
     let mut counts = result.dram.as_ref().map(dram_counts).unwrap_or_default();
     if let Some((buffer, flash)) = result.buffer {
         counts.extend([
@@ -407,7 +405,7 @@ pub fn measured(result: MemoryResult, kept: Option<DramPreset>) -> ComponentMeas
             (&SCRUB_LOST, scrub_lost),
         ]);
     }
-    let dram_commands = kept.map(|preset| (preset, result.commands));
+    let dram_commands = is_kept.then_some(result.commands);
     ComponentMeasured { counts, broken: result.broken, dram_commands, ..ComponentMeasured::default() }
 }
 

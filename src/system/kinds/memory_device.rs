@@ -154,7 +154,7 @@ impl MemoryParts<'_> {
         let result = Arc::<Mutex<MemoryResult>>::default();
         let left = result.clone();
         let is_gfd = self.gfd.is_some();
-        let kept = self.media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset);
+        let is_kept = site.keeps_dram_commands && self.media.is_some_and(CxlMedia::has_commands);
         Ok(ComponentNode {
             place: Box::new(move |p, clock, plugs| {
                 let ends: Vec<_> = plugs.into_iter().map(ComponentPlug::cxl).collect();
@@ -169,7 +169,7 @@ impl MemoryParts<'_> {
             measure: Box::new(move || {
                 let result = super::published(&left);
                 let (requests, told, access_errors) = (result.requests.clone(), result.told, result.access_errors);
-                let mut measured = media::measured(result, kept);
+                let mut measured = media::measured(result, is_kept);
                 if requests.len() > 1 {
                     let least = requests.iter().min().copied().unwrap_or(0);
                     measured.counts.extend([(&PORT_REQUESTS, requests.iter().sum()), (&LEAST_PORT, least)]);

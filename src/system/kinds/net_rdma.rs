@@ -10,7 +10,7 @@ use crate::kind::{
     Carried, Component, ComponentKind, ComponentNode, ComponentPlug, ConfigFinding, DomainMember, NodeError,
     NodeLedger, NodePart, PortDecl, PortRole, Site, SitePort, component,
 };
-use crate::kinds::bridge::ualink::place_port;
+use crate::kinds::bridge::ualink::{BridgeUalinkEnds, place_port};
 use crate::kinds::memory_behind;
 use crate::kinds::ualink_accelerator::protection;
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
@@ -155,13 +155,14 @@ impl Component for NetRdma {
                         ports.push(place_port(p, &name, n, (*socket, flit))?);
                     }
                     return p.module(&name, clock, |bind| {
-                        let ends = ports.into_iter().map(|([requests, responses], [taken, answered])| {
+                        let ends = ports.into_iter().map(|port: BridgeUalinkEnds| {
+                            let [requests, responses] = port.tx;
                             // It asks nothing; every channel has two ends.
                             drop(bind.attach(requests));
                             UalinkRequestEnds {
-                                requests: bind.attach(taken),
+                                requests: port.requests.map(|end| bind.attach(end)),
                                 responses: bind.attach(responses),
-                                unasked: Some(bind.attach(answered)),
+                                unasked: Some(bind.attach(port.responses)),
                             }
                         });
                         let side = UalinkRequesters::new(own, fabric, ends.collect(), of_ualink);

@@ -18,7 +18,7 @@ use crate::metric::MetricValue;
 use crate::metric::metrics;
 use crate::problem::TextPlace;
 use crate::quantity::Unit;
-use scalepool_kernel::{BuildError, Clock, ClockId, Module, PartitionBuilder, Rng};
+use scalepool_kernel::{BuildError, Clock, ClockId, Module, OutEnd, PartitionBuilder, Rng};
 use scalepool_link::ualink::security::{Protection, SecurityConfig};
 use scalepool_link::ualink::upli::{Ordering, UpliConfig, UpliCreditCounts};
 use scalepool_link::ualink::wiring::Socket;
@@ -33,7 +33,8 @@ use scalepool_nodes::ualink::ledger::UalLedger;
 use scalepool_nodes::ualink::port::{self, AcceleratorChannels, Tamper};
 use scalepool_nodes::ualink::station::{self, Interfaces, ParityFault, Sides, Station, StationResult};
 use scalepool_nodes::ualink::traffic::{Generator, Mix, Pattern, Traffic};
-use scalepool_nodes::ualink::{Ends, channels};
+use scalepool_nodes::ualink::{Ends, InEnds, OutEnds, channels};
+use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_protocols::wire::Violation;
 use scalepool_trace::{Hub, Tap};
 use std::sync::{Arc, Mutex};
@@ -410,28 +411,40 @@ impl Component for UalAccelerator {
 }
 
 /// Puts a port into a partition; the channels of its user.
-pub(super) fn place_port(
+pub(crate) fn place_port(
     p: &mut PartitionBuilder,
     accelerator: &str,
     n: usize,
-    (socket, flit): (Socket, ClockId),
+    socket: (Socket, ClockId),
     guard: Option<Guard>,
     tamper: Tamper,
 ) -> Result<Ends, BuildError> {
-    let (own, (tx, rx)) = channels(p, accelerator, "", n)?;
+    let (own, of_port) = channels(p, accelerator, "", n)?;
+    place_between(p, of_port, None, socket, (guard, tamper))?;
+    Ok(own)
+}
+
+/// Puts a port that has these channels into a partition.
+pub(super) fn place_between(
+    p: &mut PartitionBuilder,
+    (tx, rx): (InEnds, OutEnds),
+    rx_vchans: Option<[OutEnd<Box<Transfer>>; 3]>,
+    (socket, flit): (Socket, ClockId),
+    (guard, tamper): (Option<Guard>, Tamper),
+) -> Result<(), BuildError> {
     let name = socket.name().to_owned();
     p.module(&name, flit, |bind| {
         let channels = AcceleratorChannels {
             tx: tx.map(|end| bind.attach(end)),
             rx: rx.map(|end| bind.attach(end)),
+            rx_vchans: rx_vchans.map(|ends| ends.map(|end| bind.attach(end))),
             guard,
             tamper,
             stall: socket.stall(bind),
         };
         let port: Box<dyn Module> = socket.bind(bind, vec![Box::new(channels)]);
         port
-    })?;
-    Ok(own)
+    })
 }
 
 /// A station that is still to be built.

@@ -15,6 +15,8 @@ import re
 import tempfile
 import threading
 import unittest
+from types import SimpleNamespace
+from unittest import mock
 
 import cocotbext.scalepool as sp
 from cocotbext.scalepool import (
@@ -591,6 +593,33 @@ class Systems(unittest.TestCase):
         for lines in (told, events):
             self.assertLessEqual(len(lines), 12, lines)
         self.assertTrue(events)
+
+    # There is no log without a simulator.
+    @mock.patch("cocotb.log", create=True)
+    def test_waivers_have_known_rules_and_a_last_day(self, _):
+        partner = sp.LinkPartner.__new__(sp.LinkPartner)
+        partner.events, partner._waivers, partner._severities, partner.expired_waivers = [], {}, {}, {}
+        with self.assertRaisesRegex(sp.ScalepoolError, "found `TXN-TAG-2`, .* TXN-TAG-02"):
+            partner.waive("TXN-TAG-2", "a mistyped id")
+        with self.assertRaisesRegex(sp.ScalepoolError, "nearest are CXL68-CRC-01"):
+            partner.set_severity("CXL68-CRC-O1", "warning")
+        event = SimpleNamespace(unit=7, by="peer", violation=SimpleNamespace(rule="TXN-TAG-02"))
+        for today, holds in (("2027-03-30", True), ("2027-03-31", True), ("2027-04-01", False)):
+            for way in ("argument", "environment"):
+                partner._waivers.clear()
+                partner.expired_waivers.clear()
+                with mock.patch.dict(os.environ, {"SCALEPOOL_TODAY": "2000-01-01" if way == "argument" else today}):
+                    more = {"today": today} if way == "argument" else {}
+                    partner.waive("TXN-TAG-02", "a known bug", until_day="2027-03-31", **more)
+                self.assertEqual(partner.is_error(event), not holds, (today, way))
+                self.assertEqual(list(partner.expired_waivers), [] if holds else ["TXN-TAG-02"])
+        partner.waive("TXN-TAG-02", "both ends", 7, until_day="2027-03-31", today="2027-01-01")
+        self.assertTrue(partner.is_error(event), "unit 7 is behind its end")
+        with mock.patch.dict(os.environ, clear=True):
+            with self.assertRaisesRegex(sp.ScalepoolError, "no day to compare it with"):
+                partner.waive("TXN-TAG-02", "no day", until_day="2027-03-31")
+            with self.assertRaisesRegex(sp.ScalepoolError, "last_day: found `2027-02-29`"):
+                partner.waive("TXN-TAG-02", "no such day", until_day="2027-02-29", today="2027-01-01")
 
     def test_rules_are_told_apart_by_who_has_broken_them(self):
         host, device = sp.LinkEnd("cxl-68b", "down"), sp.LinkEnd("cxl-68b", "up")

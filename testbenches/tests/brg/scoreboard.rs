@@ -442,7 +442,7 @@ fn an_answer_that_cannot_be_used_ends_its_access() {
     bridge.request(0, &read).expect("a free entry");
     assert_eq!(bridge.request(0, &read), Err(ReferenceError::Full));
     let events = vec![passes(BridgePoint::Request, 0, read.clone()), passes(BridgePoint::Request, 0, read)];
-    assert!(found(config, &events).contains(&"BRG-INT-02"));
+    assert!(found(config, &events).contains(&"BRG-BUF-03"));
 }
 
 /// New windows are valid behind what is under way: a bridge that takes a request meanwhile, or leads one to the old place later, is found.

@@ -95,10 +95,11 @@ fn beats_that_say_otherwise_are_found() {
         assert!(changed(&byte(if is_first { 56 } else { 7 })).contains(&"BRG-INT-02"));
         let mut lost = right.clone();
         lost.remove(at);
-        assert!(!found(config_of(CONFIG), &lost).is_empty());
+        assert!(found(config_of(CONFIG), &lost).contains(&"BRG-INT-03"));
         let mut twice = right.clone();
         twice.insert(at, twice[at].clone());
-        assert!(found(config_of(CONFIG), &twice).contains(&"BRG-INT-02"));
+        let rules = found(config_of(CONFIG), &twice);
+        assert!(rules.contains(&"BRG-INT-02") || rules.contains(&"BRG-INT-03"), "{rules:?}");
     }
     // All at once is no answer beat by beat.
     let mut whole = right.clone();

@@ -174,7 +174,8 @@ fn faults_of_a_bridge_that_asks_hosts_are_found() {
             Fault::Lost => events.truncate(at),
             Fault::Also(form) => events.insert(at, passes(SENT, 0, message_of(form))),
         }
-        assert!(found(config, &events).contains(&"BRG-INT-02"), "{file}, {what}: message {number} at {point:?}");
+        let rule = if matches!(fault, Fault::Lost) { "BRG-INT-03" } else { "BRG-INT-02" };
+        assert!(found(config, &events).contains(&rule), "{file}, {what}: message {number} at {point:?}");
     }
 }
 

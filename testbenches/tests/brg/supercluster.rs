@@ -117,6 +117,14 @@ fn integrity_under_pressure() {
     }
 }
 
+/// Accelerators that use all virtual channels, with as few entries as a bridge may have: nothing is lost between channels, with errors on links too.
+#[test]
+fn virtual_channels_of_accelerators_reach_a_bridge() {
+    for errors in [&[][..], &["link.ualink_ber=1e-5"]] {
+        sound(TEXT, &with(&[&["component.accel.vcs=4", "ubridge.entries=32"], errors].concat()));
+    }
+}
+
 /// Reads of both bridges that leave as reads of 128 and 256 bytes: with the setting some do, every byte is right and fewer requests reach the
 /// accelerators; without it none does.
 #[test]
@@ -161,13 +169,34 @@ fn counts_of(text: &str) -> [u64; 6] {
 
 const RACK: &str = include_str!("../../systems/supercluster_rack.toml");
 
+/// The links of the rack: four from each accelerator and bridge on UALink, 18 from each GPU and bridge on NVLink, four on CXL from each pair of
+/// bridges; so many of each GPU and bridge as switches have ports for, and no more.
+#[test]
+fn a_rack_has_all_links_of_its_nodes() {
+    let system = resolves(RACK).unwrap_or_else(|error| panic!("{error}"));
+    let links = |name: &str| system.links.iter().filter(|link| link.path.starts_with(name)).count();
+    assert_eq!((links("ualink["), links("nvlink[")), (4 * (72 + 8), 18 * (64 + 8)));
+    assert_eq!(system.links.len() - links("ualink[") - links("nvlink["), 4 * 8);
+    let text = RACK.replace("gpu_count = 64", "gpu_count = 65");
+    let error = resolves(&text).err().expect("a switch has 72 ports");
+    assert!(error.contains("found 65 beside 8 bridges, expected at most the 72 ports of switch 4"), "{error}");
+    // A generator says what has no ports to accelerators.
+    let text = RACK.replace("bridges = \"ubridge\"", "bridges = \"tier2\"");
+    let error = resolves(&text).err().expect("a memory is no bridge");
+    assert!(
+        error.contains("found `tier2`, a memory.node, expected a bridge, which has ports to accelerators"),
+        "{error}"
+    );
+}
+
 /// Bridges, GPUs and what they share are as many as the ports of the NVLink switch; bridges beside each other form no circle of waits.
 /// Every bridge and every node of tier 2 has work, and all bytes are right.
 #[test]
 fn a_rack_of_bridges_reaches_all_memories() {
     assert_eq!(counts_of(RACK), [72, 64, 8, 8, 8, 0]);
     // So many that accelerators have asked every bridge, and so have GPUs of both halves.
-    let report = sound(RACK, &["traffic.operations=12", "gpu.requests=42"]);
+    let one_link = ["rack.ualinks=1", "rack.nvlinks=1", "traffic.interval_cycles=0", "gpu.load=0"];
+    let report = sound(RACK, &[&one_link[..], &["traffic.operations=12", "gpu.requests=42"]].concat());
     for n in 0..8 {
         for (component, name) in [
             (format!("ubridge[{n}]"), "requests answered"),
@@ -191,8 +220,9 @@ fn bridges_ask_no_bridges() {
         graph["channels"].as_array().expect("channels").iter().position(is_it).expect("there is one")
     };
     let leads = |from: usize, to: usize| {
-        let link = format!("ualink[{from}]");
-        let port = format!("uswitch.port[{to}]");
+        // Its link to the first of four switches.
+        let link = format!("ualink[{}]", 4 * from);
+        let port = format!("uswitch[0].port[{to}]");
         let sent = number(&|c| c["link"] == link && c["direction"] == "to switch" && c["class"] == "request");
         let queued = number(&|c| c["port"] == port && c["class"] == "request");
         graph["edges"].as_array().expect("edges").iter().any(|edge| edge[0] == sent && edge[1] == queued)

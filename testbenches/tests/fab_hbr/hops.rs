@@ -1,7 +1,12 @@
 //! Credits hop by hop, and messages that leave before all of them has come (`fabric` ORD-7, ORD-8).
 
 use super::module::{bench, read, run_told};
-use scalepool::fabric::cxl_switch::{CutThrough, HopCreditError, HopCredits, MessagePart};
+use scalepool::fabric::cxl_switch::{CutThrough, HopCreditError, HopCredits, MessagePart, credits_at_rest};
+use scalepool::link::cxl68::credit::CreditBook as CreditBook68;
+use scalepool::link::cxl256::credit::CreditBook as CreditBook256;
+use scalepool_protocols::cxl::Dir;
+use scalepool_protocols::cxl::cxl68::message::Class as Class68;
+use scalepool_protocols::cxl::cxl256::Class as Class256;
 
 /// Messages of a logical device that can leave with nothing coming back.
 fn burst(way: &mut HopCredits, ld: u8) -> usize {
@@ -25,6 +30,39 @@ fn fab_ord_07_p() {
         assert_eq!(way.judge(sent as u64), None);
         way.leaves(0).expect("there is a credit");
         assert_eq!(way.judge(sent as u64 + 1), None);
+    }
+}
+
+/// Buffers of a port for four requests that are neither free nor granted when so many messages have come and so many of them were taken, in
+/// 256B and in 68B flits.
+fn held_behind(come: u16, taken: u16) -> [u16; 2] {
+    let (of_256, of_68) = (Class256::M2sReq, Class68::M2sReq);
+    let mut wide =
+        CreditBook256::new([false; Class256::COUNT], std::array::from_fn(|i| u16::from(i == of_256.index()) * 4));
+    let mut narrow =
+        CreditBook68::new(Dir::Up, 10, [false; 10], std::array::from_fn(|i| u16::from(i == of_68.index()) * 4));
+    (wide.take(), narrow.take());
+    for _ in 0..come {
+        assert_eq!((wide.arrived(of_256), narrow.arrived(of_68)), (true, true), "there are credits for four");
+    }
+    for _ in 0..taken {
+        wide.freed(of_256);
+        narrow.freed(of_68);
+    }
+    (wide.take(), narrow.take());
+    [wide.held(of_256), narrow.held(of_68)]
+}
+
+/// What every run judges at the ports of its switches: a port gives back the credit of each message that it has passed on, and no
+/// other one.
+#[test]
+fn credits_of_a_port_are_home_when_its_messages_have_left() {
+    for (come, taken) in (0..=4).flat_map(|come| (0..=come).map(move |taken| (come, taken))) {
+        for held in held_behind(come, taken) {
+            assert_eq!(held, come - taken, "{come} came, {taken} were taken");
+            let found = credits_at_rest("m2s_req", held).map(|violation| violation.rule);
+            assert_eq!(found, (come > taken).then_some("FAB-ORD-07"), "{come} came, {taken} were taken");
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use scalepool_capi::arbiter::*;
 use scalepool_capi::bridge::*;
 use scalepool_capi::check::*;
 use scalepool_capi::message::*;
+use scalepool_capi::rules::*;
 use scalepool_capi::status::*;
 use scalepool_capi::stream::*;
 use scalepool_capi::version::*;
@@ -87,6 +88,44 @@ fn layouts_have_names_sizes_and_fields() {
     assert_eq!(unsafe { sp_layout_size(count, &mut SpLayout::default()) }, SP_ERR_RANGE);
     assert_eq!(unsafe { sp_layout_find(start("cxl68.m2s"), 9, &mut count) }, SP_ERR_INPUT);
     assert!(last_error().contains("cxl68.m2s_req"), "{}", last_error());
+}
+
+#[test]
+fn rules_are_known_by_their_ids() {
+    open();
+    let known = |rule: &str| unsafe { sp_rule_known(start(rule), rule.len()) };
+    assert!(scalepool_protocols::rules::all().all(|rule| known(rule.id) == SP_OK));
+    for (wrong, near) in
+        [("CXL68-CRC-1", "CXL68-CRC-01"), ("TXN_TAG_02", "TXN-TAG-02"), ("", "nearest"), ("liv-crd-01", "nearest")]
+    {
+        assert_eq!(known(wrong), SP_ERR_INPUT, "{wrong}");
+        assert!(last_error().contains(&format!("found `{wrong}`")) && last_error().contains(near), "{}", last_error());
+    }
+}
+
+/// A waiver holds on its last day, and not behind it.
+#[test]
+fn waivers_hold_up_to_their_last_day() {
+    open();
+    let holds = |last: &str, today: &str| {
+        let mut holds = 7;
+        let status = unsafe { sp_waiver_holds(start(last), last.len(), start(today), today.len(), &mut holds) };
+        (status, holds)
+    };
+    for (last, today, expected) in [
+        ("2027-03-31", "2027-03-31", 1),
+        ("2027-03-31", "2026-12-31", 1),
+        ("2027-03-31", "2027-04-01", 0),
+        ("2028-02-29", "2028-03-01", 0),
+    ] {
+        assert_eq!(holds(last, today), (SP_OK, expected), "{last} on {today}");
+    }
+    for (last, today, what) in
+        [("2027-02-29", "2027-01-01", "last_day"), ("2027-01-01", "", "today"), ("soon", "2027-01-01", "last_day")]
+    {
+        assert_eq!(holds(last, today), (SP_ERR_INPUT, 7), "{last} on {today}");
+        assert!(last_error().starts_with(what), "{}", last_error());
+    }
 }
 
 /// Two messages at once, by values and by JSON.

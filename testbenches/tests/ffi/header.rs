@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 
 /// Sources of the header, in the order of its parts.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     "version",
     "status",
     "message",
     "check",
+    "rules",
     "interfaces",
     "stream",
     "parts",

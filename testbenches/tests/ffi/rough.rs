@@ -12,6 +12,7 @@ use scalepool_capi::link::typed::*;
 use scalepool_capi::link::*;
 use scalepool_capi::message::*;
 use scalepool_capi::parts::*;
+use scalepool_capi::rules::*;
 use scalepool_capi::sim::hook::*;
 use scalepool_capi::sim::port::*;
 use scalepool_capi::sim::*;
@@ -31,6 +32,8 @@ const WORDS: &[&str] = &[
     r#"{"protocol":"nvlink","direction":"inbound","windows":[]}"#,
     r#"{"layout":"cxl256.m2s_req","fields":{"opcode":"MemRd"}}"#,
     "cxl-68b",
+    "TXN-TAG-02",
+    "2027-03-31",
     "cxl-256b",
     "cxl-256b-lopt",
     "cxl-256b-pbr",
@@ -231,7 +234,7 @@ impl Rough {
         let (point, point_length) = self.often(["wire", "packer_out"]);
         // SAFETY: every length is at most that of the arena behind the pointer, or the pointer is null.
         unsafe {
-            let call = self.below(86);
+            let call = self.below(90);
             self.call = call;
             match call {
                 0 => sp_open(if self.rarely() { number as u32 } else { SP_ABI_VERSION }),
@@ -426,6 +429,8 @@ impl Rough {
                     let (to, kind) = (self.place(4) as *mut u32, self.place(4) as *mut u32);
                     sp_stream_part(handle, to, kind, t, c, l, b, b_capacity, b_length)
                 }
+                85 => sp_rule_known(text, length),
+                86 => sp_waiver_holds(text, length, other, other_length, place as *mut u32),
                 n if n % 2 == 0 => sp_link_event(handle, t, c, l),
                 _ => sp_link_state(handle, t, c, l),
             }

@@ -115,6 +115,7 @@ class demo_hooks_test extends demo_pair_test;
 endclass
 
 // The wrong device once more: its wrong tag is waived, with a reason, and the lost answer is a warning. +expired: the waiver is over before.
+// +last_day=YYYY-MM-DD: it has a last day in place of a unit, which +scalepool_today is compared with. +mistyped: there is no such rule.
 class demo_waiver_test extends demo_wrong_device_test;
   `uvm_component_utils(demo_waiver_test)
 
@@ -123,13 +124,18 @@ class demo_waiver_test extends demo_wrong_device_test;
   endfunction
 
   virtual function void end_of_elaboration_phase(uvm_phase phase);
-    longint unsigned until_unit;
     super.end_of_elaboration_phase(phase);
-    until_unit = $test$plusargs("expired") != 0 ? 64'd1 : 64'd1000000;
-    env.device.cfg.waive("TXN-TAG-02", until_unit, "a known bug of the device");
-    env.watcher.cfg.waive("TXN-TAG-02", until_unit, "a known bug of the device");
+    waive(env.device.cfg);
+    waive(env.watcher.cfg);
     env.device.cfg.set_severity("TXN-END-01", UVM_WARNING);
     env.watcher.cfg.set_severity("TXN-END-01", UVM_WARNING);
+  endfunction
+
+  protected function void waive(scalepool_config cfg);
+    string last_day;
+    if ($value$plusargs("last_day=%s", last_day) != 0) cfg.waive_until_day("TXN-TAG-02", last_day, "a known bug of the device");
+    else cfg.waive($test$plusargs("mistyped") != 0 ? "TXN-TAG-2" : "TXN-TAG-02", $test$plusargs("expired") != 0 ? 64'd1 : 64'd1000000,
+                   "a known bug of the device");
   endfunction
 
   virtual function bit catches();
@@ -139,6 +145,9 @@ class demo_waiver_test extends demo_wrong_device_test;
   virtual function string missing();
     uvm_report_server server;
     server = uvm_report_server::get_server();
+    // A waiver that has expired, or that matches nothing, is told at both ends.
+    if ($test$plusargs("expired") != 0 && server.get_id_count("WAIVER") != 2)
+      return $sformatf("WAIVER: found %0d times, expected two warnings", server.get_id_count("WAIVER"));
     if (server.get_id_count("TXN-END-01") != 2 || server.get_severity_count(UVM_WARNING) < 2)
       return $sformatf("TXN-END-01: found %0d times, expected two warnings", server.get_id_count("TXN-END-01"));
     if ($test$plusargs("expired") == 0 && (env.device.monitor.waived != 1 || env.watcher.monitor.waived != 1))
@@ -166,6 +175,10 @@ class demo_lost_answer_test extends demo_pair_test;
 
   function new(string name, uvm_component parent);
     super.new(name, parent);
+  endfunction
+
+  virtual function void adjust(scalepool_config cfg);
+    cfg.drain_flits = 100;
   endfunction
 
   virtual task run_phase(uvm_phase phase);

@@ -460,6 +460,7 @@ package demo_pkg;
   endclass
 
   `include "demo/demo_hooks.svh"
+  `include "demo/demo_passages.svh"
   `include "demo/demo_protocols.svh"
   `include "demo/demo_cache.svh"
   `include "demo/demo_registers.svh"

@@ -214,6 +214,18 @@ impl Tl {
         self.received[class.index()].pop_front()
     }
 
+    /// The same of the first one that may be taken, as [`Tl::take`]: others of its virtual channel stand behind it, those of others may wait.
+    pub fn take_first(
+        &mut self,
+        class: TlClass,
+        may_take: impl FnMut(&Transfer) -> bool,
+    ) -> Option<(Box<Transfer>, Option<TlHeldBuffers>)> {
+        let received = &mut self.received[class.index()];
+        let mut may_take = may_take;
+        let first = received.iter().position(|(transfer, _)| may_take(transfer))?;
+        received.remove(first)
+    }
+
     /// A transaction needs its buffers no more. One from before the link was down is forgotten.
     pub fn release(&mut self, held: &TlHeldBuffers) {
         self.rests_at = None;

@@ -25,7 +25,7 @@ use scalepool_kernel::{Cx, In, Module, Next, Out, Pending, Rng, Time};
 use scalepool_memory::LINE_BYTES;
 use scalepool_memory::backend::{DramView, LineBufferCounts, MemoryAccess, MemoryBackend, MemoryRequest, MemoryTiming};
 use scalepool_memory::dram::channel::DramCounts;
-use scalepool_memory::dram::{DramCommand, DramFinding};
+use scalepool_memory::dram::{DramCommand, DramFinding, DramPreset};
 use scalepool_memory::dropped::DroppedStores;
 use scalepool_memory::ecc::{EccCounts, Patrol, UpsetConfig, Upsets};
 use scalepool_memory::flash::FlashCounts;
@@ -84,6 +84,27 @@ struct UnderWay {
     answer: Option<usize>,
 }
 
+/// Commands of a DRAM; those of one channel in order.
+#[derive(Debug, Clone)]
+pub struct KeptCommands {
+    /// Its organisation and timing.
+    pub preset: DramPreset,
+    /// What it was told.
+    pub commands: Vec<DramCommand>,
+}
+
+impl KeptCommands {
+    /// Adds what DRAM `n` has been told since the last call, if that is kept.
+    pub fn publish(all: &mut Vec<KeptCommands>, n: usize, view: &DramView<'_>) {
+        let Some(trace) = view.trace else { return };
+        if all.len() == n {
+            all.push(KeptCommands { preset: *view.preset, commands: Vec::new() });
+        }
+        let Some(KeptCommands { commands, .. }) = all.get_mut(n) else { return };
+        commands.extend_from_slice(trace.get(commands.len()..).unwrap_or_default());
+    }
+}
+
 /// What a device leaves behind.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryResult {
@@ -91,8 +112,8 @@ pub struct MemoryResult {
     pub broken: Vec<PlacedViolation>,
     /// Figures of its DRAM, if it has that.
     pub dram: Option<DramFigures>,
-    /// Commands of its DRAM, if they are kept; those of one channel in order.
-    pub commands: Vec<DramCommand>,
+    /// Commands of each of its DRAMs, if they are kept.
+    pub commands: Vec<KeptCommands>,
     /// What its buffer and the flash behind it have counted, if it has that.
     pub buffer: Option<(LineBufferCounts, FlashCounts)>,
     /// What its codes have counted.
@@ -568,14 +589,12 @@ impl Module for MemoryDevice {
         result.access_errors = self.server.access_errors;
         result.requests = self.ports.iter().map(|port| port.requests).collect();
         let mut sum: Option<DramFigures> = None;
-        for DramView { counts, bytes, last_data_fs, trace, .. } in (0..).map_while(|n| self.memory.dram(n)) {
+        for (n, view) in (0..).map_while(|n| Some((n, self.memory.dram(n)?))) {
             let figures = sum.get_or_insert_default();
-            figures.counts.add(&counts);
-            figures.bytes += bytes;
-            figures.last_data_fs = figures.last_data_fs.max(last_data_fs);
-            // One of them keeps its commands at most.
-            let known = result.commands.len();
-            result.commands.extend_from_slice(trace.get(known..).unwrap_or_default());
+            figures.counts.add(&view.counts);
+            figures.bytes += view.bytes;
+            figures.last_data_fs = figures.last_data_fs.max(view.last_data_fs);
+            KeptCommands::publish(&mut result.commands, n, &view);
         }
         result.dram = sum;
     }

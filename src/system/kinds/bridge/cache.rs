@@ -167,7 +167,7 @@ impl BridgeCacheFields {
             ("cache", text)
         };
         let is_timed = self.latency_cycles.is_some()
-            || self.media.as_ref().is_none_or(|media| media.preset().is_some() || media.kind == "banks");
+            || self.media.as_ref().is_none_or(|media| media.dram().is_some() || media.kind == "banks");
         let untimed = || ("cache", "found media without a time, expected a preset, banks or latency_cycles".to_owned());
         let media = self.media.iter().flat_map(|media| media.check(self.data_config().hbm_bytes()));
         let media = media.map(|(_, text)| ("cache", text));

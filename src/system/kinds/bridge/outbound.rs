@@ -43,7 +43,6 @@ use scalepool_bridge::window::{
 use scalepool_coherence::clocked::outages::LinkOutage;
 use scalepool_coherence::content::{CacheLine, LineAddr, LineContent};
 use scalepool_kernel::{Binder, BuildError, ClockId, PartitionBuilder, Time};
-use scalepool_memory::dram::preset::DramPreset;
 use scalepool_nodes::cxl::BACKGROUND;
 use scalepool_nodes::first_lines::FirstLines;
 use scalepool_nodes::io::mode::MODES;
@@ -585,7 +584,7 @@ impl OutboundFields {
             routes,
             io,
             seats: ports.iter().map(|port| port.seat.clone()).collect(),
-            kept: media.filter(|_| site.keeps_dram_commands).and_then(CxlMedia::preset),
+            is_kept: site.keeps_dram_commands && media.is_some_and(CxlMedia::has_commands),
             tap: hub.tap(&name, PlaceKind::Messages(layouts)),
             home: exported.map(|exported| {
                 let shown = PlaceKind::Messages(HOME_FORM.layouts());
@@ -606,7 +605,8 @@ pub struct OutboundPart {
     seats: Vec<Option<Seat>>,
     /// Its own home, if windows lead there, and where what it is asked is shown.
     home: Option<(Seat, Tap)>,
-    kept: Option<DramPreset>,
+    /// Commands of the DRAM of its cache are kept.
+    is_kept: bool,
     tap: Tap,
     result: Arc<Mutex<BridgeResult>>,
 }
@@ -629,11 +629,11 @@ impl OutboundPart {
 
     /// Gives its figures, whenever the run is looked at.
     pub fn measure(&self) -> impl Fn() -> (ComponentMeasured, LossCounts) + Send + 'static {
-        let (result, kept) = (self.result.clone(), self.kept);
+        let (result, is_kept) = (self.result.clone(), self.is_kept);
         move || {
             let result = crate::kinds::published(&result);
             let lost = LossCounts { links: result.lost_links, requests: result.counts.lost, ..LossCounts::default() };
-            (measured(result, kept), lost)
+            (measured(result, is_kept), lost)
         }
     }
 
@@ -677,7 +677,7 @@ fn watched(seat: &Seat) -> Option<PortWatch> {
     Some(PortWatch { node, watch })
 }
 
-fn measured(result: BridgeResult, kept: Option<DramPreset>) -> ComponentMeasured {
+fn measured(result: BridgeResult, is_kept: bool) -> ComponentMeasured {
     let counts = &result.counts;
     let [reads, writes, atomics, ended] = counts.requests;
     let of_cache = result.cache.as_ref().map(cache::measured).unwrap_or_default();
@@ -705,7 +705,7 @@ fn measured(result: BridgeResult, kept: Option<DramPreset>) -> ComponentMeasured
     ComponentMeasured {
         counts: [own, of_cache, of_dram].concat(),
         broken: result.broken,
-        dram_commands: kept.map(|preset| (preset, result.commands)),
+        dram_commands: is_kept.then_some(result.commands),
         ..ComponentMeasured::default()
     }
 }

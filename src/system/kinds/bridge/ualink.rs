@@ -22,21 +22,22 @@ use crate::kind::{
     NodeError, NodeLedger, NodePart, Offer, PortDecl, Site, SitePort, component,
 };
 use crate::kinds::media::DRAM_METRICS;
-use crate::kinds::ualink_accelerator::protection;
+use crate::kinds::ualink_accelerator::{place_between, protection};
 use crate::kinds::ualink_link::{REQUEST, RESPONSE};
 use crate::quantity::Unit;
 use scalepool_bridge::inbound::ualink::{UalinkAccessEnds, UalinkSide};
-use scalepool_bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters};
+use scalepool_bridge::module::ualink::{UalinkRequestEnds, UalinkRequesters, VCHANS};
 use scalepool_bridge::outbound::order::BridgeOrder;
 use scalepool_bridge::window::{BridgeWindow, InboundClass, WindowLimits};
-use scalepool_kernel::{BuildError, Clock, ClockId, Module, PartitionBuilder};
+use scalepool_kernel::{BuildError, Clock, ClockId, InEnd, PartitionBuilder};
 use scalepool_link::ualink::security::Protection;
 use scalepool_link::ualink::wiring::Socket;
 use scalepool_nodes::ualink::completer::global;
 use scalepool_nodes::ualink::ledger::UalLedger;
-use scalepool_nodes::ualink::port::{AcceleratorChannels, Tamper};
+use scalepool_nodes::ualink::port::Tamper;
 use scalepool_nodes::ualink::read::BACKGROUND;
-use scalepool_nodes::ualink::{Ends, channels};
+use scalepool_nodes::ualink::{OutEnds, channels, request_channels};
+use scalepool_protocols::ualink::unpack::Transfer;
 use scalepool_trace::Hub;
 use std::sync::{Arc, Mutex};
 
@@ -174,7 +175,8 @@ impl Component for BridgeUalink {
                 let (x, cxl, targets) = dealt(plugs, cxl_ports);
                 let (mut asking, mut asked) = (Vec::new(), Vec::new());
                 for (n, (socket, flit)) in x.into_iter().map(ComponentPlug::ualink).enumerate() {
-                    let ([requests, responses], [taken, answered]) = place_port(p, &name, n, (*socket, flit))?;
+                    let BridgeUalinkEnds { tx: [requests, responses], requests: taken, responses: answered } =
+                        place_port(p, &name, n, (*socket, flit))?;
                     asking.push((taken, responses));
                     asked.push((requests, answered));
                 }
@@ -190,7 +192,7 @@ impl Component for BridgeUalink {
                     });
                     let unasked: Vec<_> = asking.iter().map(|_| unasked.next()).collect();
                     let ends = asking.into_iter().zip(unasked).map(|((taken, responses), unasked)| UalinkRequestEnds {
-                        requests: bind.attach(taken),
+                        requests: taken.map(|end| bind.attach(end)),
                         responses: bind.attach(responses),
                         unasked,
                     });
@@ -212,25 +214,25 @@ impl Component for BridgeUalink {
     }
 }
 
+/// Channels of a bridge to a port: what it sends, what it receives, and requests of each virtual channel, which wait for none of another.
+pub(crate) struct BridgeUalinkEnds {
+    /// Requests and responses to the port.
+    pub tx: OutEnds,
+    /// Requests by virtual channel.
+    pub requests: [InEnd<Box<Transfer>>; VCHANS],
+    /// Responses from the port.
+    pub responses: InEnd<Box<Transfer>>,
+}
+
 /// Puts a UALink port into a partition; the channels of the bridge.
 pub(crate) fn place_port(
     p: &mut PartitionBuilder,
     bridge: &str,
     n: usize,
-    (socket, flit): (Socket, ClockId),
-) -> Result<Ends, BuildError> {
-    let (own, (tx, rx)) = channels(p, bridge, "x_", n)?;
-    let name = socket.name().to_owned();
-    p.module(&name, flit, |bind| {
-        let channels = AcceleratorChannels {
-            tx: tx.map(|end| bind.attach(end)),
-            rx: rx.map(|end| bind.attach(end)),
-            guard: None,
-            tamper: Tamper::default(),
-            stall: socket.stall(bind),
-        };
-        let port: Box<dyn Module> = socket.bind(bind, vec![Box::new(channels)]);
-        port
-    })?;
-    Ok(own)
+    socket: (Socket, ClockId),
+) -> Result<BridgeUalinkEnds, BuildError> {
+    let ((tx, [first, responses]), of_port) = channels(p, bridge, "x_", n)?;
+    let ([second, third, fourth], vchans_of_port) = request_channels(p, bridge, "x_", n)?;
+    place_between(p, of_port, Some(vchans_of_port), socket, (None, Tamper::default()))?;
+    Ok(BridgeUalinkEnds { tx, requests: [first, second, third, fourth], responses })
 }

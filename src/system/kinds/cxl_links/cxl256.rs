@@ -280,6 +280,10 @@ where
         end.halted
     }
 
+    fn held(end: &EndReport) -> Vec<(&'static str, u16)> {
+        Class::ALL.iter().map(|class| (class.def(end.routing).name, end.held[class.index()])).collect()
+    }
+
     fn astray(end: &EndReport, peer: &EndReport) -> Vec<(String, String)> {
         let mut found = Vec::new();
         for class in Class::ALL {

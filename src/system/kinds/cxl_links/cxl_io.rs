@@ -393,6 +393,10 @@ where
     }
 
     /// Timers of CXL.io stop with its last answer, wherever the credits are then.
+    fn held(_: &IoReport) -> Vec<(&'static str, u16)> {
+        Vec::new()
+    }
+
     fn astray(_: &IoReport, _: &IoReport) -> Vec<(String, String)> {
         Vec::new()
     }

@@ -264,4 +264,7 @@ trait Reported: MakesPort {
     /// What is not in its place when nothing is under way any more: credits that neither end has, flits that nobody will
     /// acknowledge. Each is a text of what was found and one of what was expected.
     fn astray(end: &Self::Report, peer: &Self::Report) -> Vec<(String, String)>;
+
+    /// Buffers of the end that hold messages, by the name of their class.
+    fn held(end: &Self::Report) -> Vec<(&'static str, u16)>;
 }

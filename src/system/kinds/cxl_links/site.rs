@@ -2,9 +2,10 @@
 //! caller drives.
 
 use super::{Classes, CxlLink, Reported, is_between_switches};
-use crate::kind::{BuiltLink, Clocks, ComponentPlug, ExternalComponent, LinkEndSite, LinkSite, Offer};
+use crate::kind::{BuiltLink, Clocks, ComponentPlug, ExternalComponent, LinkEndSite, LinkSite, Offer, PortRole};
 use crate::kinds::{broken as broken_at, published};
 use crate::measured::{Ending, LinkMeasured};
+use scalepool_fabric::cxl_switch::credits_at_rest;
 use scalepool_kernel::{BuildError, Clock, LinkInEnd, LinkOutEnd, PartitionBuilder, Simulation};
 use scalepool_link::external::{ExternalConfig, ExternalWires, Feed};
 use scalepool_link::fault::{Fault, FaultyWire};
@@ -163,10 +164,11 @@ pub(super) fn build<E: Reported>(
     let device = end(1, device, up_faults, up_out, down_in);
     let results = [host.result.clone(), device.result.clone()];
     let ports = [host.port.clone(), device.port.clone()];
+    let roles = site.roles;
     Ok(BuiltLink {
         ends: [Box::new(host), Box::new(device)],
         measure: Box::new(move |ending| {
-            measured::<E>(&results, &ports, (unit_bytes, unit_time_fs), is_coherent, ending)
+            measured::<E>(&results, &ports, (unit_bytes, unit_time_fs), is_coherent, roles, ending)
         }),
     })
 }
@@ -176,6 +178,7 @@ fn measured<E: Reported>(
     places: &[SimPort; 2],
     (unit_bytes, unit_time_fs): (usize, (u64, u64)),
     is_coherent: bool,
+    roles: [PortRole; 2],
     ending: &Ending,
 ) -> LinkMeasured {
     let ports = results.each_ref().map(published);
@@ -197,6 +200,10 @@ fn measured<E: Reported>(
                 place: place.clone(),
                 violation: Violation::at_byte("SIM-E2E-03", 0, found, expected, text),
             }));
+            // A switch takes and gives credits hop by hop, so none of its buffers waits for what lies behind it.
+            let held = E::held(end).into_iter().filter(|_| roles[n].is_of_cxl_switch());
+            let kept = held.filter_map(|(class, held)| credits_at_rest(class, held));
+            astray.extend(kept.map(|violation| PlacedViolation { place: place.clone(), violation }));
         }
     }
     LinkMeasured {

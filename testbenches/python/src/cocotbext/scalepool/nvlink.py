@@ -34,6 +34,9 @@ _HIGHEST_ADDRESS = 1 << 64
 _TAGS = 1 << 10
 # The number above is that of the link itself.
 _REQUESTERS = (1 << 9) - 1
+# Bits of an address below those that choose its target, and of the count of posted requests that FLUSH states from bit 4 on (`bridge` §6).
+_LOCAL_BITS = 36
+_COUNT_MASK = (1 << 32) - 1
 UNIT_BYTES = 16
 """Bytes in which sizes of NVLink are counted: a flit of data."""
 MOST_BYTES = 256
@@ -87,6 +90,9 @@ class NvlRequester(_Flat, Requester):
         self._posted = 0
         self._most_posted = outstanding
         self._posting: deque[Waitable] = deque()
+        # Posted writes by target: all, and those that the last FLUSH covers.
+        self._posted_to: dict[int, int] = {}
+        self._flushed_to: dict[int, int] = {}
         super().__init__(link, outstanding, _TAGS)
 
     async def read(self, address: int, size: int = LINE_BYTES) -> bytes:
@@ -136,7 +142,10 @@ class NvlRequester(_Flat, Requester):
             return
         for one in wanted:
             await self._room_to_post()
-            self._send(self._form(one.layout, {**one.fields, **self._own_fields()}, **one.more))
+            target = one.address >> _LOCAL_BITS
+            tag = self._posted_to.get(target, 0)
+            self._posted_to[target] = tag + 1
+            self._send(self._form(one.layout, {**one.fields, **self._own_fields(), "tag": tag % _TAGS}, **one.more))
 
     async def _room_to_post(self) -> None:
         """Waits while as many posted writes as may be outstanding wait to be sent. The link is asked behind as many of them only."""
@@ -157,6 +166,8 @@ class NvlRequester(_Flat, Requester):
     def _fail(self, error: BaseException) -> None:
         super()._fail(error)
         self._posted = 0
+        self._posted_to.clear()
+        self._flushed_to.clear()
         self._wake_posting()
 
     def _wake_posting(self) -> None:
@@ -164,8 +175,12 @@ class NvlRequester(_Flat, Requester):
             self._posting.popleft().set()
 
     async def flush(self) -> None:
-        """Waits until the posted writes of this requester are visible."""
-        await self._all([Wanted(0, "FLUSH", {})])
+        """Waits until the posted writes of this requester are visible. FLUSH says how many there were, since it may overtake those that
+        wait in their own channel."""
+        due = [(target, count) for target, count in self._posted_to.items() if self._flushed_to.get(target) != count]
+        self._flushed_to.update(due)
+        addresses = [target << _LOCAL_BITS | (count & _COUNT_MASK) << 4 for target, count in due]
+        await self._all([Wanted(address, "FLUSH", {"address": address}) for address in addresses])
 
     def _own_fields(self) -> Mapping[str, int | str]:
         return {"rid": self.requester}
@@ -207,9 +222,34 @@ class NvlCompleter(_Flat, Completer):
     def __init__(self, link: SteppedLink, memory: MemoryLines | None = None, *, latency: int = 0) -> None:
         super().__init__(link, latency)
         self.memory: MemoryLines = LineMemory() if memory is None else memory
+        # Posted requests by requester, and each FLUSH that waits for some.
+        self._came_from: dict[int, int] = {}
+        self._flushes: list[Form] = []
 
     def answers(self, request: Form) -> list[Form]:
-        """Carries out a request and returns the messages that answer it."""
+        """Carries out a request and returns the messages that answer it, and a FLUSH that has waited for it."""
+        found = self._answers_of(request)
+        if request["op"] in ("WRITE_POSTED", "ATOMIC_POSTED"):
+            self._came_from[request["rid"]] = self._came_from.get(request["rid"], 0) + 1
+        elif request["op"] == "FLUSH":
+            self._flushes.append(request)
+        due = [one for one in self._flushes if self._came_from.get(one["rid"], 0) >= number_of(one["address"]) >> 4 & _COUNT_MASK]
+        self._flushes = [one for one in self._flushes if one not in due]
+        return found + [self._response(one, "RSP_DONE") for one in due]
+
+    def _forget(self) -> None:
+        self._came_from.clear()
+        self._flushes.clear()
+
+    def _lose(self) -> None:
+        super()._lose()
+        self._forget()
+
+    def _fail(self, error: BaseException) -> None:
+        super()._fail(error)
+        self._forget()
+
+    def _answers_of(self, request: Form) -> list[Form]:
         op, address = request["op"], number_of(request["address"])
         if op == "READ":
             return [self._read(request, address, UNIT_BYTES * (request["size"] + 1))]
@@ -224,7 +264,7 @@ class NvlCompleter(_Flat, Completer):
                 enables = (enabled >> at & (1 << end - first) - 1) << first
                 part = bytes(first) + data[at : at + end - first] + bytes(LINE_BYTES - end)
                 self.memory.write(line, part, enables, bool(request["ep"]))
-        if op in ("WRITE_NONPOSTED", "FLUSH"):
+        if op == "WRITE_NONPOSTED":
             return [self._response(request, "RSP_DONE")]
         return [self._response(request, "RSP_ERROR", size=_ABORTED)] if op in ("ATOMIC_RETURN", "REDUCE_READ") else []
 

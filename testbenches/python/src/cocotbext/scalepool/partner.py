@@ -1,7 +1,8 @@
 """The model's end of a link on the two flit interfaces of a design: a link partner, or a watcher of both directions."""
 
+import ctypes
 import json
-import re
+import os
 from collections import deque
 from collections.abc import Callable
 from os import PathLike
@@ -13,6 +14,7 @@ from cocotb.triggers import RisingEdge
 
 import cocotb
 
+from . import _library as lib
 from .agents import FlitSink, FlitSource
 from .bus import FlitBus, Signal
 from .errors import RuleError, ScalepoolError
@@ -73,6 +75,8 @@ class LinkPartner:
         self.passive = passive
         self.raises = raises
         self._waivers: dict[str, tuple[str, int | None]] = {}
+        # Waivers that had expired when they were set: their rules, and what is to be said of them.
+        self.expired_waivers: dict[str, str] = {}
         self._severities: dict[str, Severity] = {}
         # What a passive end has not been shown yet, with the clock in which each flit ended.
         self._seen: deque[tuple[int, Port, bytes]] = deque()
@@ -101,12 +105,26 @@ class LinkPartner:
         warnings are left out."""
         return list(dict.fromkeys(event.violation.rule for event in self.events if event.by != "line" and self.is_error(event)))
 
-    def waive(self, rule: str, reason: str, until_unit: int | None = None) -> None:
+    def waive(
+        self, rule: str, reason: str, until_unit: int | None = None, *, until_day: str | None = None, today: str | None = None
+    ) -> None:
         """Waives the events of a rule before the unit of this number, or all of them: they are in `events` and `waived`, and neither
-        raise nor count in `rules`."""
+        raise nor count in `rules`. `until_day` (`YYYY-MM-DD`) is the last day on which the waiver holds. It is compared with `today`, or,
+        without it, with the environment variable SCALEPOOL_TODAY; no clock is asked, so that a run is the same on every day. A waiver
+        that has expired waives nothing, is in `expired_waivers`, and is logged as a warning."""
         self._known(rule)
         if not reason.strip():
             raise ScalepoolError(f"waiver of {rule}: found no reason, expected why the rule may be broken")
+        if until_day is not None:
+            today = os.environ.get("SCALEPOOL_TODAY", "") if today is None else today
+            if not today:
+                raise ScalepoolError(f"waiver of {rule}: found the last day {until_day} and no day to compare it with, expected `today` or SCALEPOOL_TODAY")
+            holds = ctypes.c_uint32()
+            lib.call("sp_waiver_holds", *lib.text(until_day), *lib.text(today), ctypes.byref(holds))
+            if not holds.value:
+                self.expired_waivers[rule] = f"the waiver of {rule} has expired on {until_day}: {reason}"
+                cocotb.log.warning(self.expired_waivers[rule])
+                return
         self._waivers[rule] = (reason, until_unit)
 
     def set_severity(self, rule: str, severity: Severity) -> None:
@@ -138,8 +156,8 @@ class LinkPartner:
 
     @staticmethod
     def _known(rule: str) -> None:
-        if not re.fullmatch(r"[A-Z0-9]+(-[A-Z0-9]+)+", rule):
-            raise ScalepoolError(f"rule: found {rule!r}, expected an id such as CXL68-CRC-01; `scalepool list rules` prints them")
+        """Raises `InputError`, with the nearest ids, for a rule that there is not."""
+        lib.call("sp_rule_known", *lib.text(rule))
 
     def write_coverage(self, path: str | PathLike[str]) -> None:
         """Writes what has passed at an end with `coverage=True`, as a file that `scalepool coverage` reads and merges."""

@@ -114,7 +114,7 @@ impl Owed {
 /// What the flit under construction holds so far.
 #[derive(Debug, Clone, Default)]
 struct FlitFill {
-    /// Messages in it, and those in front of each slot that was begun.
+    /// Messages in it, and those in front of each slot that was begun and from which a window may begin ([`WINDOW_STARTS`]).
     messages: PerClass,
     before: [PerClass; SLOTS],
     /// Slots that were begun.
@@ -126,6 +126,17 @@ struct FlitFill {
 }
 
 impl FlitFill {
+    /// Slots `n` to `end` begin. What stands before the other slots is not asked for, and noting it took 130 instructions a flit.
+    #[inline]
+    fn begins(&mut self, n: usize, end: usize) {
+        let mut starts = WINDOW_STARTS >> n << n & !(u32::MAX << end);
+        while starts != 0 {
+            self.before[starts.trailing_zeros() as usize] = self.messages;
+            starts &= starts - 1;
+        }
+        self.slots = end;
+    }
+
     /// Messages from a slot on.
     fn from(&self, slot: usize) -> PerClass {
         if slot < self.slots { self.messages.without(self.before[slot]) } else { PerClass::default() }
@@ -176,6 +187,9 @@ const CODE_BITS: u32 = 4;
 const GROUP_SLOTS: usize = 4;
 /// Slot that the halves of a latency-optimised flit both count (`cxl-256b` §5.3).
 const SHARED_LOPT_SLOT: usize = 7;
+
+/// Slots from which messages are counted, bit n for slot n: the first of each group, and the shared one.
+const WINDOW_STARTS: u32 = 1 << SHARED_LOPT_SLOT | 0b1_0001_0001_0001;
 
 /// First slot of the last group, whose messages count in a window with the first group of the next flit (`cxl-256b` §5.3).
 const LAST_GROUP: usize = 12;
@@ -346,8 +360,7 @@ impl Packer {
             let is_g = self.mode.slot_kind(n) == SlotKind::G;
             let owed = if is_g { self.put_run(n, slots) } else { 0 };
             let end = n + owed.max(1);
-            taken.before[n..end].fill(taken.messages);
-            taken.slots = end;
+            taken.begins(n, end);
             if owed > 0 {
                 used = true;
                 if (end - 1) / GROUP_SLOTS > n / GROUP_SLOTS {

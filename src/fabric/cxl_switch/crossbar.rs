@@ -189,6 +189,8 @@ pub struct VoqCrossbar<T> {
     pairs: Vec<(usize, usize)>,
     items: ItemSlab<T>,
     queued: usize,
+    /// Words that hold the outputs.
+    words: usize,
     /// Items that were queued, and grants that were made.
     numbers: [u64; 2],
 }
@@ -224,6 +226,7 @@ impl<T> VoqCrossbar<T> {
             pairs: Vec::new(),
             items: ItemSlab { items: Vec::new(), free: Vec::new() },
             queued: 0,
+            words: outputs.div_ceil(WORD_BITS),
             numbers: [0; 2],
             config,
         })
@@ -427,12 +430,15 @@ impl<T> VoqCrossbar<T> {
         }
         loop {
             let mut is_asked = false;
-            let mut next = self.occupied.first();
-            while let Some(input) = next {
-                next = self.occupied.first_from(input + 1);
-                self.requests[input].clear();
-                if self.inputs[input].is_free(cycle, rate) {
-                    is_asked |= self.ask(input, cycle);
+            for at in 0..self.occupied.used_words() {
+                let mut left = self.occupied.word(at);
+                while left != 0 {
+                    let input = at * WORD_BITS + left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    self.requests[input].clear();
+                    if self.inputs[input].is_free(cycle, rate) {
+                        is_asked |= self.ask(input, cycle);
+                    }
                 }
             }
             if !is_asked {
@@ -456,8 +462,11 @@ impl<T> VoqCrossbar<T> {
     #[inline]
     fn ask(&mut self, input: usize, cycle: u64) -> bool {
         let mut is_asked = false;
-        for at in 0..self.waiting[input].used_words().min(self.open.used_words()) {
+        for at in 0..self.words {
             let (mut left, mut asked) = (self.waiting[input].word(at) & self.open.word(at), 0u64);
+            if left == 0 {
+                continue;
+            }
             while left != 0 {
                 let bit = left & left.wrapping_neg();
                 left ^= bit;

@@ -17,6 +17,7 @@ use crate::event::{LinkEvent, Severity, finding};
 use crate::hook::{Direction, HookPoint, Hooks};
 use crate::line_time::{LineTimeParts, Use};
 use crate::statuses::LinkStatuses;
+use scalepool_protocols::cxl::cxl256::check::KnownCodes;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::content::{Body256, Content256};
 use scalepool_protocols::cxl::cxl256::control::{self, InitParam};
@@ -50,6 +51,8 @@ pub struct Cachemem<F: Flit256 = Cxl256Flit> {
     config: CachememConfig,
     packer: Packer,
     reader: F::Reader,
+    /// Codes of received messages that have been judged.
+    known_codes: KnownCodes,
     coverage: Cxl256Coverage,
     credits: CreditBook,
     init_sent: bool,
@@ -113,6 +116,7 @@ impl<F: Flit256> Cachemem<F> {
         Cachemem {
             packer: Packer::new(config.mode, config.dir, config.codec),
             reader: F::reader(config.mode, config.dir.opposite()),
+            known_codes: KnownCodes::default(),
             coverage: Cxl256Coverage::new(config.mode),
             credits: CreditBook::new(config.sends, config.buffers),
             init_sent: false,
@@ -498,7 +502,7 @@ impl Cachemem<Content256> {
         let way = (self.config.mode, self.config.dir.opposite());
         let is_usual =
             self.init_received && self.early == 0 && !self.hooks.watches(HookPoint::PackerOut, Direction::Rx);
-        if is_usual && check::is_vouched_for(flit, way, &self.config.codec) {
+        if is_usual && check::is_vouched_for(flit, way, &self.config.codec, &mut self.known_codes) {
             return self.read_vouched(flit);
         }
         let read = self.reader.read(flit);

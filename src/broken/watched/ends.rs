@@ -65,18 +65,18 @@ struct Plain68 {
 impl CaseWatcher for Plain68 {
     fn line(&mut self, words: &[&str]) -> Option<LineOutcome> {
         let (slot, kind) = match words {
-            ["llcrd"] => (Control::LlcrdAcknowledge(Llcrd::default()).to_slot().ok()?, "LLCRD"),
-            ["retry"] => (Control::RetryIdle(Retry::default()).to_slot().ok()?, "RETRY.Idle"),
-            ["init"] => (Control::InitParam(InitParam68::default()).to_slot().ok()?, "INIT.Param"),
+            ["llcrd"] => (Control::LlcrdAcknowledge(Llcrd::default()).to_slot().ok()?, "an LLCRD"),
+            ["retry"] => (Control::RetryIdle(Retry::default()).to_slot().ok()?, "a RETRY.Idle"),
+            ["init"] => (Control::InitParam(InitParam68::default()).to_slot().ok()?, "an INIT.Param"),
             // Bit 2 of a header (`cxl-68b` §1.5).
-            ["ack"] => (1 << 2, "protocol flit with an acknowledgement"),
+            ["ack"] => (1 << 2, "a protocol flit with an acknowledgement"),
             _ => return None,
         };
         self.came += 1;
         let unit = Cxl68Unit::from_slots(pid::CACHEMEM, &[slot, 0, 0, 0]);
         let flit = self.watch.unit(Direction::Rx, &unit.0).ok()?;
         let found = flit.events.into_iter().next().map(|event| event.violation);
-        LineOutcome::judged(format!("a {kind} comes"), self.came, found)
+        LineOutcome::judged(format!("{kind} comes"), self.came, found)
     }
 }
 

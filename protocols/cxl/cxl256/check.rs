@@ -70,7 +70,7 @@ pub fn content(
 
 /// Whether a flit without bytes breaks no rule for sure, before it is read: a packer with the choices of the receiver has filled
 /// its slots, so their rules are kept, and of every message its codes are known and its reserved bits 0. A flit of `pbr-rack` takes
-/// 380 instructions, as against 850 with all of its rules.
+/// 240 instructions, as against 850 with all of its rules.
 pub fn is_vouched_for(
     flit: &Content256,
     (mode, dir): (Mode, Dir),

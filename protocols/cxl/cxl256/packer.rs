@@ -126,7 +126,8 @@ struct FlitFill {
 }
 
 impl FlitFill {
-    /// Slots `n` to `end` begin. What stands before the other slots is not asked for, and noting it took 130 instructions a flit.
+    /// Slots `n` to `end` begin. What stands before the other slots is not asked for, and noting it took 50 more
+    /// instructions a flit.
     #[inline]
     fn begins(&mut self, n: usize, end: usize) {
         let mut starts = WINDOW_STARTS >> n << n & !(u32::MAX << end);
@@ -482,7 +483,8 @@ impl Packer {
     }
 
     /// Whether the first message of a class may take a slot with the one format that has a place for it, and no other place, as
-    /// [`Packer::plan`] says: most requests are placed so, in 100 instructions instead of 250.
+    /// [`Packer::plan`] says: most requests are placed so, and a choice takes 280
+    /// instructions instead of 340.
     fn may_stand(&self, n: usize, format: &SlotFormat, taken: &FlitFill, barred: u16) -> bool {
         let place = &format.places[0];
         let Some(message) = self.queues[place.class.index()].first() else { return false };

@@ -134,20 +134,6 @@ impl Requests {
         None
     }
 
-    /// The lowest requester that asks here and in `other`, at a place or behind it.
-    #[inline]
-    pub fn first_in(&self, other: &Requests, place: usize) -> Option<usize> {
-        let mut mask = u64::MAX << (place % WORD_BITS);
-        for at in place / WORD_BITS..self.used.min(other.used) {
-            let word = self.words[at] & other.words[at] & mask;
-            if word != 0 {
-                return Some(at * WORD_BITS + word.trailing_zeros() as usize);
-            }
-            mask = u64::MAX;
-        }
-        None
-    }
-
     /// The first of so many requesters that asks at a place or behind it, around the end.
     #[inline]
     pub fn first_around(&self, place: usize, requesters: usize) -> Option<usize> {

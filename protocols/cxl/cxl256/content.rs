@@ -56,14 +56,6 @@ impl Default for SlotContent256 {
     }
 }
 
-impl SlotContent256 {
-    /// Takes what stands in it away; its memory stays, for another flit.
-    pub fn clear(&mut self) {
-        self.messages.clear();
-        (self.even_is_zero, self.packed_by) = (true, None);
-    }
-}
-
 /// Messages for which a flit with one has room at first.
 const FIRST_ROOM: usize = 8;
 

@@ -58,14 +58,6 @@ impl Received {
             Received::Agent(rx) => rx.pop(cx).map(|(_, message)| message),
         }
     }
-
-    /// Takes the first one, at which somebody has looked, and moves it nowhere.
-    pub fn drop_first(&mut self, cx: &mut Cx) {
-        match self {
-            Received::Link(rx) => drop(rx.pop(cx)),
-            Received::Agent(rx) => drop(rx.pop(cx)),
-        }
-    }
 }
 
 /// Kernel channels of one class in one direction.

@@ -24,7 +24,7 @@ pub fn slot_of(allocator: &mut dyn Allocator, requests: &[Bits]) -> Vec<Option<u
 }
 
 #[test]
-fn the_first_of_two_sets_is_found_from_every_place() {
+fn what_two_sets_share_is_found() {
     let bits = |set: &[usize]| {
         set.iter().fold(Requests::NONE, |mut all, &one| {
             all.insert(one);
@@ -33,10 +33,6 @@ fn the_first_of_two_sets_is_found_from_every_place() {
     };
     let sets = [&[][..], &[0], &[63, 64], &[1, 63, 127, 128, 1023], &[0, 64, 128, 192, 1022, 1023], &[5, 1023]];
     for (a, b) in sets.iter().flat_map(|a| sets.iter().map(move |b| (a, b))) {
-        for place in [0, 1, 5, 6, 62, 63, 64, 65, 127, 128, 129, 1022, 1023, 1024, 2000] {
-            let expected = a.iter().copied().find(|one| b.contains(one) && *one >= place);
-            assert_eq!(bits(a).first_in(&bits(b), place), expected, "{a:?} and {b:?} from {place}");
-        }
         let both: Vec<usize> = a.iter().copied().filter(|one| b.contains(one)).collect();
         assert_eq!(bits(a).intersection(&bits(b)).collect::<Vec<_>>(), both, "{a:?} and {b:?}");
     }

@@ -35,10 +35,13 @@ pub const MEMORY: u64 = 2 * CHANNEL + 40;
 
 type Seen<T> = Arc<Mutex<Vec<(u64, T)>>>;
 
+/// A message with the cycle and the side at which it takes effect.
+type Placed = ((u64, BridgePoint), BridgeEvent);
+
 /// All messages at both sides of the bridge: when what comes takes effect, behind the stages of the bridge, and when its peers see what leaves.
 /// In one cycle answers take effect before requests.
 #[derive(Clone, Default)]
-struct Passed(Arc<Mutex<Vec<((u64, BridgePoint), BridgeEvent)>>>);
+struct Passed(Arc<Mutex<Vec<Placed>>>);
 
 impl Passed {
     fn note(&self, cycle: u64, point: BridgePoint, message: BridgeMessage) {

@@ -41,7 +41,8 @@ fn held_behind(come: u16, taken: u16) -> [u16; 2] {
         CreditBook256::new([false; Class256::COUNT], std::array::from_fn(|i| u16::from(i == of_256.index()) * 4));
     let mut narrow =
         CreditBook68::new(Dir::Up, 10, [false; 10], std::array::from_fn(|i| u16::from(i == of_68.index()) * 4));
-    (wide.take(), narrow.take());
+    wide.take();
+    narrow.take();
     for _ in 0..come {
         assert_eq!((wide.arrived(of_256), narrow.arrived(of_68)), (true, true), "there are credits for four");
     }
@@ -49,7 +50,8 @@ fn held_behind(come: u16, taken: u16) -> [u16; 2] {
         wide.freed(of_256);
         narrow.freed(of_68);
     }
-    (wide.take(), narrow.take());
+    wide.take();
+    narrow.take();
     [wide.held(of_256), narrow.held(of_68)]
 }
 

@@ -53,17 +53,15 @@ pub fn channels(
     Ok((([req_out, rsp_out], [req_in, rsp_in]), ([req_tx, rsp_tx], [req_rx, rsp_rx])))
 }
 
+/// The ends of channels of virtual channels 1 to 3, where they are read and where they are written.
+pub type VchanEnds = ([InEnd<Box<Transfer>>; 3], [OutEnd<Box<Transfer>>; 3]);
+
 /// Channels of received requests of virtual channels 1 to 3: the ends of a node that has each by itself, and those of its port, which
 /// puts those of channel 0 and all responses into [`channels`].
 ///
 /// # Errors
 /// A name that is used twice.
-pub fn request_channels(
-    p: &mut PartitionBuilder,
-    name: &str,
-    kind: &str,
-    n: usize,
-) -> Result<([InEnd<Box<Transfer>>; 3], [OutEnd<Box<Transfer>>; 3]), BuildError> {
+pub fn request_channels(p: &mut PartitionBuilder, name: &str, kind: &str, n: usize) -> Result<VchanEnds, BuildError> {
     let mut channel = |vchan: usize| {
         p.channel::<Box<Transfer>>(&format!("{name}.{kind}rx_requests[{n}].vchan[{vchan}]"), CHANNEL_DEPTH, 1)
     };

@@ -165,6 +165,8 @@ pub struct CodeSet {
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
     reserved: u128,
+    /// Bits of the fields with named codes that count.
+    codes: u128,
     /// Bit of a first field `valid`, else 0.
     valid: u128,
     coded: &'static [CodeSet],
@@ -174,15 +176,16 @@ impl Screen {
     /// The screen of fields; `coded` are their [`code_sets`].
     #[doc(hidden)]
     pub const fn new(fields: &[FieldDef], coded: &'static [CodeSet]) -> Screen {
-        let mut reserved = 0;
+        let (mut reserved, mut codes) = (0, 0);
         let (mut n, mut count) = (0, 0);
         while n < fields.len() {
             reserved |= if fields[n].reserved { fields[n].max_raw() << fields[n].lsb } else { 0 };
             count += (coded[n].max != 0) as usize;
+            codes |= (coded[n].max as u128) << coded[n].lsb;
             n += 1;
         }
         let valid = if is_same(fields[0].name, "valid") { fields[0].max_raw() << fields[0].lsb } else { 0 };
-        Screen { reserved, valid, coded: coded.split_at(count).0 }
+        Screen { reserved, codes, valid, coded: coded.split_at(count).0 }
     }
 
     /// Whether a message is an empty place.
@@ -335,15 +338,26 @@ impl LayoutDef {
         self.screen.reserved
     }
 
-    /// Whether [`LayoutDef::check`] finds nothing in a valid message without a reserved bit.
+    /// The bits that decide whether a valid message has no reserved bit and codes with names alone.
     #[inline]
-    pub fn codes_are_sound(&self, message: u128) -> bool {
-        let finds_nothing = |check: CrossCheck| {
+    pub const fn judged_bits(&self) -> u128 {
+        self.screen.reserved | self.screen.codes
+    }
+
+    /// Whether a rule over several fields finds nothing in a valid message.
+    #[inline]
+    pub fn is_consistent(&self, message: u128) -> bool {
+        self.cross_check.is_none_or(|check| {
             let mut found = Vec::new();
             check(message, &mut found);
             found.is_empty()
-        };
-        self.screen.is_named(message) && self.cross_check.is_none_or(finds_nothing)
+        })
+    }
+
+    /// Whether [`LayoutDef::check`] finds nothing in a valid message without a reserved bit.
+    #[inline]
+    pub fn codes_are_sound(&self, message: u128) -> bool {
+        self.screen.is_named(message) && self.is_consistent(message)
     }
 
     /// Names the fields that break something.

@@ -55,7 +55,7 @@ pub use kind::{ALLOCATOR_NAMES, ARBITER_NAMES, AllocatorKind, ArbiterKind};
 pub use matching::{Match, Matching};
 pub use matrix::Matrix;
 pub use priority::StrictPriority;
-pub use requests::{MAX_REQUESTERS, Requests};
+pub use requests::{MAX_REQUESTERS, Requests, WORD_BITS};
 pub use round_robin::RoundRobin;
 pub use separable::{Separable, Stage};
 pub use weighted::WeightedRoundRobin;
@@ -80,6 +80,16 @@ pub trait Arbiter: Debug + Send + CloneArbiter {
 
     /// The grant that [`Arbiter::arbitrate`] gave for these requests was used.
     fn update(&mut self, requests: &Requests, granted: usize);
+
+    /// [`Arbiter::arbitrate`] among the first 64 requesters, bit n for requester n: a set of them need not be made.
+    fn arbitrate_word(&self, requests: u64) -> Option<usize> {
+        self.arbitrate(&Requests::from(requests))
+    }
+
+    /// [`Arbiter::update`] for what [`Arbiter::arbitrate_word`] granted.
+    fn update_word(&mut self, requests: u64, granted: usize) {
+        self.update(&Requests::from(requests), granted);
+    }
 }
 
 /// Cloning of a boxed arbiter of any kind; implemented for every arbiter that is `Clone`.

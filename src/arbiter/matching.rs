@@ -4,6 +4,7 @@
 //! ports: a slot of a switch of `pbr-rack` under load, arbitration and update, takes 2,700 instructions instead of 8,600.
 
 use super::Requests;
+use super::requests::bits_of;
 
 /// The output of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +26,9 @@ pub struct Matching {
     pub(crate) asking: Sets,
     /// Of two sides the one that picks last: who picked each of it.
     pub(crate) picked_by: Sets,
+    /// The same of allocators with at most 64 inputs and outputs.
+    pub(crate) asking_words: WordSets,
+    pub(crate) picked_by_words: WordSets,
 }
 
 impl Matching {
@@ -82,14 +86,46 @@ impl Matching {
         }
     }
 
-    /// Nothing is matched yet, and nobody has asked.
+    /// Forgets the pairs of the slot before.
     #[inline]
-    pub(crate) fn begin(&mut self, inputs: usize, outputs: usize) {
+    fn begin_pairs(&mut self, inputs: usize) {
         for input in self.paired.iter() {
             self.pairs[input] = None;
         }
         self.paired.clear();
         self.pairs.resize(inputs, None);
+    }
+
+    /// [`Matching::begin`] of an allocator with at most 64 inputs and outputs.
+    #[inline]
+    pub(crate) fn begin_words(&mut self, inputs: usize, outputs: usize) {
+        self.begin_pairs(inputs);
+        self.asking_words.begin(outputs);
+        self.picked_by_words.begin(inputs.max(outputs));
+    }
+
+    /// [`Matching::gather`] of such an allocator.
+    #[inline]
+    pub(crate) fn gather_words(&mut self, requests: &[Requests], inputs: usize, outputs: usize) {
+        let exist = u64::MAX >> (64 - outputs);
+        for (input, wanted) in requests.iter().take(inputs).enumerate() {
+            for output in bits_of(wanted.word(0) & exist) {
+                self.asking_words.insert(output, input);
+            }
+        }
+    }
+
+    /// Pairs an input with an output.
+    #[inline]
+    pub(crate) fn pair(&mut self, input: usize, output: usize) {
+        self.pairs[input] = Some(Match { output, iteration: 0 });
+        self.paired.insert(input);
+    }
+
+    /// Nothing is matched yet, and nobody has asked.
+    #[inline]
+    pub(crate) fn begin(&mut self, inputs: usize, outputs: usize) {
+        self.begin_pairs(inputs);
         self.asking.begin(outputs);
     }
 
@@ -144,5 +180,41 @@ impl Sets {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.filled.is_empty()
+    }
+}
+
+/// Sets of requesters by place, of at most 64 places and requesters.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WordSets {
+    sets: Vec<u64>,
+    /// Places whose sets are not empty.
+    filled: u64,
+}
+
+impl WordSets {
+    #[inline]
+    fn begin(&mut self, count: usize) {
+        for at in bits_of(self.filled) {
+            self.sets[at] = 0;
+        }
+        self.filled = 0;
+        self.sets.resize(count, 0);
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, at: usize, requester: usize) {
+        self.sets[at] |= 1 << requester;
+        self.filled |= 1 << at;
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, at: usize) -> u64 {
+        self.sets[at]
+    }
+
+    /// Places whose sets are not empty, lowest first.
+    #[inline]
+    pub(crate) fn filled(&self) -> impl Iterator<Item = usize> + use<> {
+        bits_of(self.filled)
     }
 }

@@ -10,7 +10,8 @@ use std::hash::{Hash, Hasher};
 /// Most requesters of a piece: as many ports as the largest UALink switch has (`ualink` §1).
 pub const MAX_REQUESTERS: usize = 1024;
 
-const WORD_BITS: usize = u64::BITS as usize;
+/// Requesters of one word, see [`Requests::word`].
+pub const WORD_BITS: usize = u64::BITS as usize;
 const WORDS: usize = MAX_REQUESTERS / WORD_BITS;
 
 /// Who asks; requesters are counted from 0 and below [`MAX_REQUESTERS`].
@@ -41,6 +42,29 @@ impl Requests {
     #[inline]
     fn words(&self) -> &[u64] {
         &self.words[..self.used]
+    }
+
+    /// Words that may hold a bit, lowest requesters first.
+    #[inline]
+    pub fn used_words(&self) -> usize {
+        self.used
+    }
+
+    /// The requesters of a word, bit n for requester n behind the words before; 0 where there are none.
+    #[inline]
+    pub fn word(&self, at: usize) -> u64 {
+        self.words.get(at).copied().unwrap_or(0)
+    }
+
+    /// Exactly these requesters of a word ask.
+    #[inline]
+    pub fn set_word(&mut self, at: usize, requesters: u64) {
+        if let Some(word) = self.words.get_mut(at) {
+            *word = requesters;
+            if requesters != 0 {
+                self.used = self.used.max(at + 1);
+            }
+        }
     }
 
     /// A requester asks. One that there cannot be is left out.
@@ -129,11 +153,7 @@ impl Requests {
     pub fn first_around(&self, place: usize, requesters: usize) -> Option<usize> {
         // A single word is turned instead of looked at twice.
         if self.used <= 1 && place < WORD_BITS {
-            let exist = if requesters < WORD_BITS { !(u64::MAX << requesters) } else { u64::MAX };
-            let word = self.words[0] & exist;
-            let behind = word & u64::MAX << place;
-            let first = if behind == 0 { word } else { behind }.trailing_zeros();
-            return (word != 0).then_some(first as usize);
+            return first_around_word(self.words[0], place, requesters);
         }
         let exists = |requester: &usize| *requester < requesters;
         self.first_from(place).filter(exists).or_else(|| self.first().filter(exists))
@@ -195,6 +215,26 @@ impl From<u64> for Requests {
         (set.words[0], set.used) = (bits, 1);
         set
     }
+}
+
+/// The first of so many requesters that asks at a place or behind it, around the end: bit n of the word stands for requester n.
+#[inline]
+pub(crate) fn first_around_word(word: u64, place: usize, requesters: usize) -> Option<usize> {
+    let exist = if requesters < WORD_BITS { !(u64::MAX << requesters) } else { u64::MAX };
+    let word = word & exist;
+    let behind = if place < WORD_BITS { word & u64::MAX << place } else { 0 };
+    let first = if behind == 0 { word } else { behind }.trailing_zeros();
+    (word != 0).then_some(first as usize)
+}
+
+/// The numbers of the set bits of a word, lowest first.
+#[inline]
+pub(crate) fn bits_of(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros();
+        word &= word.wrapping_sub(1);
+        (bit < u64::BITS).then_some(bit as usize)
+    })
 }
 
 impl FromIterator<usize> for Requests {

@@ -3,6 +3,7 @@
 //! State: the pointer. Bound: a requester that keeps requesting is served within N - 1 grants to others, because each grant
 //! moves the pointer past the requester that got it.
 
+use super::requests::first_around_word;
 use super::{Arbiter, ArbiterError, ArbiterKind, Requests, sized};
 
 /// The arbiter.
@@ -56,8 +57,18 @@ impl Arbiter for RoundRobin {
     }
 
     #[inline]
+    fn arbitrate_word(&self, requests: u64) -> Option<usize> {
+        first_around_word(requests, self.next, self.requesters)
+    }
+
+    #[inline]
     fn update(&mut self, _requests: &Requests, granted: usize) {
         let next = granted + 1;
         self.next = if next >= self.requesters { 0 } else { next };
+    }
+
+    #[inline]
+    fn update_word(&mut self, _requests: u64, granted: usize) {
+        self.update(&Requests::NONE, granted);
     }
 }

@@ -69,7 +69,7 @@ pub(super) struct BridgeCase<'a> {
     pub(super) what: String,
     /// The configuration of the scoreboard.
     pub(super) config: &'a Value,
-    /// The rules under one of which the scoreboard tells it.
+    /// The rules under one of which the scoreboard tells it, if not under that of the case.
     pub(super) told_under: &'a [&'static str],
 }
 
@@ -114,7 +114,9 @@ impl BridgeCase<'_> {
                 continue;
             }
             let others: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
-            let Some(finding) = findings.iter().find(|finding| told_under.contains(&finding.rule)) else {
+            let Some(finding) =
+                findings.iter().find(|finding| finding.rule == rule || told_under.contains(&finding.rule))
+            else {
                 let (others, told_under) = (others.join(", "), told_under.join(" or "));
                 return Err(CaseError::of(format!("found {others} at line {n}, expected {told_under} first")));
             };

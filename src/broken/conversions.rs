@@ -2,7 +2,8 @@
 //!
 //! Modelled: a case of the vectors of conversions, in which the bridge does right, and one message of it that it sends otherwise, sends too
 //! early, leaves out, or sends though it should not. The table stands in `conversions.txt`. What the scoreboard says of such a message is
-//! that another one was expected, BRG-INT-02, or that it is one too many or missing, BRG-INT-03; which rule asked for that one is what the table knows.
+//! that another one was expected, BRG-INT-02, or that it is one too many or missing, BRG-INT-03, where no rule
+//! of its own says it better; which rule asked for that one is what the table knows.
 //! Left out: what the bridge does inside, such as the choice of a victim, and everything that needs time.
 //!
 //! A walk: `BRG-MAP-01 | ualink_to_cxl_mc 2052 | sent 1 | snp_type=SnpInv | ..`: in that case of `scalepool export conversions` the first
@@ -21,7 +22,7 @@ use std::sync::LazyLock;
 const TEXT: &str = include_str!("conversions.txt");
 
 /// What the scoreboard finds where a message is not the expected one, one too many or missing.
-const TOLD_UNDER: &[&str] = &["BRG-INT-02", "BRG-INT-03"];
+const TOLD_UNDER: [&str; 2] = ["BRG-INT-02", "BRG-INT-03"];
 
 /// All conversions: they are made in a tenth of a second, and the cases of many rules stand in one file.
 static VECTORS: LazyLock<Vec<ConversionVectors>> = LazyLock::new(vectors::all);
@@ -66,7 +67,8 @@ impl ConversionBreak {
         let (config, case) = case.ok_or_else(missing)?;
         let what = format!("{} (case {} of {}.jsonl, {})", self.what, self.case, self.file, case.what);
         let lines = self.changed(&case.events)?;
-        BridgeCase { rule: self.rule, what, config, told_under: TOLD_UNDER }.judged(lines)
+        let [other, surplus] = TOLD_UNDER;
+        BridgeCase { rule: self.rule, what, config, told_under: &[other, surplus, self.rule] }.judged(lines)
     }
 
     /// The messages with the changed one, up to the end.

@@ -117,6 +117,9 @@ const SHARE_256: SampleRun = SampleRun {
     ..MEM_256
 };
 
+/// Flits that are in the retimer at a time.
+const RETIMER_FLITS: usize = 3;
+
 /// Place of the flits in front of the retimer.
 const RETIMER: &str = "retimer";
 
@@ -307,6 +310,7 @@ const BREAKS: &[RunBreak] = &[
     row("LIV-RTY-01", &ASKS_68, FlitChange::Last, 1),
     row("LIV-DUP-01", &RETIMED_256, FlitChange::Twice, 60),
     row("LIV-LST-01", &RETIMED_256, FlitChange::Lost, 60),
+    row("LIV-SWP-01", &RETIMED_256, FlitChange::Swapped, 60),
     row("LIV-FEC-01", &RETIMED_256, FlitChange::NoFec, 60),
     row("TXN-TAG-01", &IO_256, FlitChange::Twice, 137),
     row("TXN-TAG-04", &CACHE_68, FlitChange::Twice, 76),
@@ -390,12 +394,18 @@ impl SampleRun {
         capture.units.retain(|unit| self.places.contains(&unit.place.as_str()));
         capture.units.truncate(self.most_flits);
         if self.is_retimed {
-            let before = |unit: CapturedUnit| {
-                let is_down = unit.place == self.places[0];
-                let before = is_down.then(|| CapturedUnit { place: RETIMER.to_owned(), ..unit.clone() });
-                before.into_iter().chain([unit])
-            };
-            capture.units = capture.units.into_iter().flat_map(before).collect();
+            let is_down = |unit: &&CapturedUnit| unit.place == self.places[0];
+            // A flit is under way in it when others go in, so that they can change places there.
+            let mut goes_in = capture.units.iter().filter(is_down).cloned().collect::<Vec<_>>().into_iter();
+            let (mut units, mut ahead) = (Vec::new(), RETIMER_FLITS);
+            for unit in &capture.units {
+                if is_down(&unit) {
+                    let copies = goes_in.by_ref().take(std::mem::replace(&mut ahead, 1));
+                    units.extend(copies.map(|of| CapturedUnit { place: RETIMER.to_owned(), t_fs: unit.t_fs, ..of }));
+                }
+                units.push(unit.clone());
+            }
+            capture.units = units;
         }
         if self.is_restored {
             capture.units.iter_mut().for_each(|unit| change::restore(&mut unit.bytes, DAMAGED_BIT));

@@ -9,6 +9,7 @@
 //! A walk: to the watcher of downstream ports comes `step 0 - - link_up`, of a port to which nothing is bound and which Link Disable holds:
 //! FAB-BND-03.
 
+mod ends;
 mod io_link;
 mod line68;
 mod load;
@@ -86,6 +87,7 @@ fn all() -> impl Iterator<Item = (&'static str, MadeWatched)> {
         ports::ALL,
         tables::ALL,
         tlps::ALL,
+        ends::ALL,
         io_link::ALL,
         line68::ALL,
         load::ALL,

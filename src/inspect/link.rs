@@ -5,12 +5,13 @@
 //! A walk through one unit: the next one of the two interfaces is taken; of two at one time that which the end sends comes
 //! first, for it cannot know the other one. The watcher says whether the unit is next in its stream, and leaves events, each
 //! with the unit that it concerns. A reset of either interface begins anew. The flit clock is the number of units that the
-//! end has sent: a bus may need several clocks for one. The watcher is told when the first edge is and when a reset ends, and
+//! end has sent: a bus may need several clocks for one. The watcher is told when the first edge is, when a reset begins and ends, and
 //! behind the last unit how long the wave goes on: an end that never says anything is waited for too. A finding behind which no
 //! unit stands since the last reset is one of the link, with its time.
 
 use super::health::HealthHistory;
 use super::stream::{Judged, UnitStream};
+use scalepool_link::event::LinkEvent;
 use scalepool_link::health::LinkHealth;
 use scalepool_link::hook::Direction;
 use scalepool_link::protocol::LinkProtocol;
@@ -39,7 +40,8 @@ pub(super) struct WatchedEnd {
 
 /// What stands in the way of the two interfaces.
 enum Step<'a> {
-    Reset([usize; 2]),
+    /// Units before it, and its first edge \[fs\]; it is taken at its last one.
+    Reset([usize; 2], u64),
     Unit(Direction, usize, &'a [u8]),
 }
 
@@ -59,7 +61,12 @@ pub(super) fn watch(config: &WatchConfig, receives: &UnitStream, sends: &UnitStr
     }
     for (t_fs, step) in steps(ways, config.protocol.unit_bytes()) {
         let (way, number, bytes) = match step {
-            Step::Reset(before) => {
+            Step::Reset(before, begins_fs) => {
+                // What has been waited for until then may be overdue although no unit has passed.
+                if let Some(watch) = &mut watch {
+                    watch.clock(0, begins_fs);
+                    keep(watch.take_events(), begins_fs, &mut judged, &fed, &first);
+                }
                 (watch, first) = (EndWatch::new(config).ok(), before);
                 watch.iter_mut().for_each(|watch| watch.clock(0, t_fs));
                 said.push((t_fs, Said::Reset(before)));
@@ -95,14 +102,25 @@ pub(super) fn watch(config: &WatchConfig, receives: &UnitStream, sends: &UnitStr
     let end_fs = receives.last_edge_fs().max(sends.last_edge_fs());
     watch.clock(0, end_fs);
     watch.ends();
-    for (of, event) in watch.take_events() {
-        let last = |way| last_since(way, &fed, &first).map(|unit| (way, unit));
+    keep(watch.take_events(), end_fs, &mut judged, &fed, &first);
+    WatchedEnd { health: watch.health(), history, judged, said }
+}
+
+/// What is found when no unit passes, at a time \[fs\]: said of the last unit since the last reset, or of the link.
+fn keep(
+    events: Vec<(Direction, LinkEvent)>,
+    t_fs: u64,
+    judged: &mut [Judged; 2],
+    fed: &[usize; 2],
+    first: &[usize; 2],
+) {
+    for (of, event) in events {
+        let last = |way| last_since(way, fed, first).map(|unit| (way, unit));
         match last(of).or(last(Direction::Tx)).or(last(Direction::Rx)) {
             Some((of, unit)) => judged[index(of)].broken.push((unit, event.violation)),
-            None => judged[index(of)].without_unit.push((end_fs, event.violation)),
+            None => judged[index(of)].without_unit.push((t_fs, event.violation)),
         }
     }
-    WatchedEnd { health: watch.health(), history, judged, said }
 }
 
 /// The last unit of a way since the last reset, of the units that were fed and those before that reset.
@@ -119,7 +137,8 @@ fn steps<'a>(ways: [(Direction, &'a UnitStream); 2], part_bytes: usize) -> Vec<(
     };
     let mut steps = Vec::new();
     for (way, stream) in ways {
-        steps.extend(stream.resets().iter().map(|reset| ((reset.ends_fs, 0), Step::Reset(before(reset.ends_fs)))));
+        let resets = stream.resets().iter();
+        steps.extend(resets.map(|reset| ((reset.ends_fs, 0), Step::Reset(before(reset.ends_fs), reset.begins_fs))));
         let order = if way == Direction::Tx { 1 } else { 2 };
         let parts = stream.parts(part_bytes);
         steps.extend(parts.map(|(t_fs, n, bytes)| ((t_fs, order), Step::Unit(way, n, bytes))));

@@ -71,7 +71,7 @@ impl WaveUnit {
     }
 }
 
-/// A reset of an interface; resets without a unit between them are one.
+/// A reset of an interface.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamReset {
     /// Its first edge of the clock \[fs\].
@@ -177,9 +177,10 @@ impl UnitStream {
     /// A reset: nothing of what was before counts.
     pub fn restart(&mut self, t_fs: u64) {
         self.end_packet();
-        // Every edge of a reset tells.
+        // Every edge of a reset tells; one outside of it ends it.
         let units = self.units.len();
-        match self.resets.last_mut().filter(|reset| reset.units == units) {
+        let last_edge_fs = self.last_edge.0;
+        match self.resets.last_mut().filter(|reset| reset.units == units && last_edge_fs <= reset.ends_fs) {
             Some(reset) => reset.ends_fs = t_fs,
             None => self.resets.push(StreamReset { begins_fs: t_fs, ends_fs: t_fs, units }),
         }

@@ -234,20 +234,39 @@ impl<T> Out<T> {
             channel.wait_for_room(cx);
             return Err(Full(item));
         }
+        self.place(cx, || item);
+        Ok(())
+    }
+
+    /// Sends what `item` makes, if there is room; else the module is woken at the edge after the next pop. Whether it was sent.
+    // In line, so that a message is made where it lies in the channel: one that is made first is moved once more.
+    #[inline(always)]
+    pub fn push_made(&mut self, cx: &mut Cx, item: impl FnOnce() -> T) -> bool {
+        let channel = &*self.0;
+        if channel.is_full(cx.now) {
+            channel.wait_for_room(cx);
+            return false;
+        }
+        self.place(cx, item);
+        true
+    }
+
+    #[inline(always)]
+    fn place(&mut self, cx: &mut Cx, item: impl FnOnce() -> T) {
+        let channel = &*self.0;
         let len = channel.len.get();
         if len > channel.mask.get() {
             channel.grow();
         }
         let due = channel.wake_reader(cx);
         let slot = channel.slot(len);
-        slot.item.set(Some(item));
+        slot.item.set(Some(item()));
         slot.due.set(due);
         if len == 0 {
             channel.first_due.set(due);
         }
         // At most `depth`, which is a number of 32 bits.
         channel.len.set(len.wrapping_add(1));
-        Ok(())
     }
 
     /// Items that may be sent at this edge. With 0 the module is woken at the edge after the next pop.

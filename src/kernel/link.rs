@@ -40,6 +40,7 @@ impl LinkInfo {
     }
 
     /// Whether both ends are in one partition. Constant once the design is built.
+    #[inline]
     pub(super) fn is_local(&self) -> bool {
         self.writer.load(Ordering::Acquire) == self.reader.load(Ordering::Acquire)
     }

@@ -197,6 +197,14 @@ impl ClockDomain {
         }
     }
 
+    /// Makes of an earlier [`ClockDomain::next`] that of now.
+    #[inline]
+    pub(super) fn renew(&self, next: &mut (Time, u64)) {
+        if self.wheel.next() != next.1 {
+            *next = self.next();
+        }
+    }
+
     /// Runs `module` at edge `cycle`; nobody will be woken for an edge before `now` any more.
     #[inline]
     pub(super) fn wake(&self, module: u32, cycle: u64, now: Time) {

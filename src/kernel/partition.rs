@@ -289,8 +289,9 @@ impl Partition {
         }
         // A component and its link end have two: each is asked once an instant, 180 instructions an evaluation instead of 320.
         if let ([first, second], [of_first, of_second]) = (&self.core.domains[..], &mut self.modules[..]) {
+            let (mut next, mut other_next) = (first.next(), second.next());
             loop {
-                let ((time, cycle), (other_time, other_cycle)) = (first.next(), second.next());
+                let ((time, cycle), (other_time, other_cycle)) = (next, other_next);
                 let now = time.min(other_time);
                 if now >= end {
                     return;
@@ -302,6 +303,9 @@ impl Partition {
                 if other_time == now {
                     self.evaluations += run_edge(&self.core, 1, of_second, now, other_cycle);
                 }
+                // Mostly one of them has run, and the next edge of the other one is what it was.
+                first.renew(&mut next);
+                second.renew(&mut other_next);
             }
         }
         loop {

@@ -123,7 +123,14 @@ impl Wheel {
     /// Replaces the timer of `module`: it runs at edge `cycle`; [`NEVER`] takes the timer away.
     #[inline]
     pub(super) fn set_timer(&self, module: u32, cycle: u64) {
-        if self.timer(module) != cycle {
+        if self.timer(module) == cycle {
+            return;
+        }
+        // The only module of a domain has the first timer, whatever it is.
+        if self.leaves == 1 {
+            self.timers[1].set(cycle);
+            self.note_later();
+        } else {
             self.move_timer(module, cycle);
         }
     }

@@ -565,7 +565,9 @@ impl Hooks {
     /// Whether anybody looks at units on the wire; else they go on as they are.
     #[inline]
     pub fn looks_at_wire(&self, way: Direction) -> bool {
-        self.watches(HookPoint::Wire, way) || self.is_sampled(way)
+        // Both in one look.
+        let bits = 1 << slot(HookPoint::Wire, way) | 1 << sampled(way);
+        self.0.as_ref().is_some_and(|shared| shared.watched.load(Ordering::Relaxed) & bits != 0)
     }
 
     /// Shows a unit on the wire; what goes on: none, one, or a unit twice, each with whether its bytes are others.

@@ -79,6 +79,33 @@ impl LineTimeParts {
     }
 }
 
+/// [`LineTimeParts`] of a unit of which headers and payload alone are named, as those of a 68B link: an account adds to
+/// three sums instead of seven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PlainParts {
+    headers: u32,
+    payload: u32,
+    empty: Use,
+}
+
+impl PlainParts {
+    /// A unit of which nothing is named yet: all of it has this use.
+    pub const fn all(empty: Use) -> PlainParts {
+        PlainParts { headers: 0, payload: 0, empty }
+    }
+
+    /// A unit with so many bits of each; the rest stayed empty for this reason.
+    pub const fn named(headers: u32, payload: u32, empty: Use) -> PlainParts {
+        PlainParts { headers, payload, empty }
+    }
+}
+
+impl From<PlainParts> for LineTimeParts {
+    fn from(plain: PlainParts) -> LineTimeParts {
+        LineTimeParts::all(plain.empty).with(Use::Headers, plain.headers).with(Use::Payload, plain.payload)
+    }
+}
+
 /// Uses of a stream of bits that is cut into units elsewhere than it was made.
 #[derive(Debug, Clone, Default)]
 pub struct Stream(std::collections::VecDeque<(Use, u32)>);
@@ -156,6 +183,20 @@ impl LineTime {
         *empty = empty.wrapping_add(bits.saturating_sub(named));
     }
 
+    /// Adds a unit of so many bits with few names.
+    #[inline]
+    pub fn add_plain(&mut self, bits: u64, parts: PlainParts) {
+        let (headers, payload) = (u64::from(parts.headers), u64::from(parts.payload));
+        // As in `add`, nothing wraps.
+        let named = headers.wrapping_add(payload);
+        debug_assert!(named <= bits, "{parts:?} of {bits} bits");
+        for (of, part) in [(Use::Headers, headers), (Use::Payload, payload), (parts.empty, bits.saturating_sub(named))]
+        {
+            let sum = &mut self.bits[of as usize];
+            *sum = sum.wrapping_add(part);
+        }
+    }
+
     /// Adds another account.
     pub fn merge(&mut self, other: &LineTime) {
         self.bits.iter_mut().zip(other.bits).for_each(|(sum, part)| *sum += part);
@@ -192,6 +233,14 @@ mod tests {
         assert_eq!(Use::ALL.map(|of| time.of(of)), [0, 256, 64, 224, 0, 0, 544]);
         assert_eq!(time.of_line(10 * 544).of(Use::Idle), 8 * 544);
         assert_eq!(time.of_line(10 * 544).total(), 10 * 544);
+        let mut plain = LineTime::default();
+        plain.add_plain(544, PlainParts::named(64, 256, Use::Packing));
+        plain.add_plain(544, PlainParts::all(Use::Replay));
+        assert_eq!(plain, time);
+        assert_eq!(
+            LineTimeParts::from(PlainParts::named(64, 256, Use::Packing)),
+            LineTimeParts::all(Use::Packing).with(Use::Payload, 256).with(Use::Headers, 64)
+        );
     }
 
     #[test]

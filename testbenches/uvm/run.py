@@ -120,8 +120,8 @@ def compile_arguments():
 
 
 def shown():
-    """What the page shows: two modules, lines that judge a bridge, and lines of the build phase of an environment."""
-    module, bridge, stream, lines = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    """What the page shows: two modules, calls of a root, lines that judge a bridge, lines of the build phase of an environment, and a callback."""
+    module, root, bridge, stream, lines, callback = re.findall(r"^```systemverilog\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     file = OUT / "shown.sv"
     file.write_text(f"""{module}
 {stream}
@@ -136,6 +136,16 @@ package shown_pkg;
       {bridge}
     endfunction
   endclass
+  class shown_root;
+    sp_link_end link;
+    sp_cxl_io_root root;
+    sp_io_function functions[$];
+    task uses();
+      sp_answer_e answer;
+      {root}
+    endtask
+  endclass
+  {callback}
   class shown_env extends uvm_env;
     virtual scalepool_flit_if flits;
     scalepool_agent device;

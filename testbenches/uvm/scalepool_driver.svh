@@ -130,7 +130,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   scalepool_io_root root; // if it is that of a root of CXL.io
   sp_cxl_cache_device cache; // if it is that of a caching device; replace it before the run by one that is wrong on purpose
   sp_cxl_home home; // if it is that of a home of CXL.cache; likewise
-  scalepool_monitor monitor; // of the same agent; with a bus it is told what passes
+  scalepool_monitor monitor; // of the same agent; it is told what passes
   sp_flit_source tx; // of an interface that cores have, see `bus` of the config
   sp_flit_sink rx;
   sp_message arrived[$]; // messages that nobody here acts on, in the role SCALEPOOL_RAW
@@ -194,6 +194,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
   endfunction
 
   virtual task run_phase(uvm_phase phase);
+    if (monitor != null) monitor.is_told = 1;
     fork
       if (cfg.has_bus()) bus_clocks();
       else flits();
@@ -313,7 +314,7 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
     while (wire_in.passed.size() != 0) begin
       came = wire_in.passed.pop_front();
       link.drive(came.value, SP_PORT_RX, came.bytes == 1 ? 1 : 0);
-      monitor.came(came.value, came.bytes);
+      if (monitor != null) monitor.came(came.value, came.bytes);
     end
   endfunction
 
@@ -353,9 +354,9 @@ class scalepool_driver extends uvm_driver #(scalepool_item);
       leaving(value, passage);
       leaves = new(value, intact, bytes);
       wire_out.pass(leaves, passage);
-      if (!cfg.has_bus() || bytes != 1) monitor.left(intact, bytes);
+      if (monitor != null && (!cfg.has_bus() || bytes != 1)) monitor.left(intact, bytes);
     end
-    monitor.flit_clock();
+    if (monitor != null) monitor.flit_clock();
   endfunction
 
   // Items: a message or damage is done at once, a request when it is under way.

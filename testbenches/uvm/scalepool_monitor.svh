@@ -11,6 +11,7 @@ class scalepool_monitor extends uvm_monitor;
   uvm_analysis_port #(scalepool_event_item) events;
   int unsigned waived; // events
   int unsigned errors_of_line; // that the link has repaired
+  bit is_told; // the driver of the same agent tells what passes; otherwise the monitor looks at the interface itself
   protected sp_link_watcher on_bus; // of a passive agent on an interface that cores have
   protected scalepool_request_item open[bit [15:0]];
   protected scalepool_exchanges others; // than those of CXL.mem
@@ -54,7 +55,7 @@ class scalepool_monitor extends uvm_monitor;
         if (on_bus != null) begin
           void'(on_bus.step());
           take();
-        end else if (cfg.is_active == UVM_PASSIVE) watch();
+        end else if (!cfg.has_bus() && !is_told) watch();
       end
     end
   endtask
@@ -71,13 +72,15 @@ class scalepool_monitor extends uvm_monitor;
     others.reset();
   endfunction
 
-  // A clock of the interface at a passive agent.
+  // A clock of the interface.
   protected virtual function void watch();
+    bit is_intact;
+    is_intact = cfg.is_active == UVM_ACTIVE || cfg.has_intact;
     if (cfg.dir == SP_SENDS_DOWN) begin
-      if (cfg.vif.down_valid) show(cfg.has_intact ? cfg.vif.down_intact : cfg.vif.down, SP_PORT_TX, cfg.vif.down_control);
+      if (cfg.vif.down_valid) show(is_intact ? cfg.vif.down_intact : cfg.vif.down, SP_PORT_TX, cfg.vif.down_control);
       if (cfg.vif.up_valid) show(cfg.vif.up, SP_PORT_RX, cfg.vif.up_control);
     end else begin
-      if (cfg.vif.up_valid) show(cfg.has_intact ? cfg.vif.up_intact : cfg.vif.up, SP_PORT_TX, cfg.vif.up_control);
+      if (cfg.vif.up_valid) show(is_intact ? cfg.vif.up_intact : cfg.vif.up, SP_PORT_TX, cfg.vif.up_control);
       if (cfg.vif.down_valid) show(cfg.vif.down, SP_PORT_RX, cfg.vif.down_control);
     end
     flit_clock();

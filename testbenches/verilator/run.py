@@ -153,7 +153,7 @@ def dpi_table(full):
         bench("cxl_cache", [], 2000, 2000, classes=True),
         bench("cxl_io", [], 400, 20_000, classes=True),
         bench("ualink_tl", [], 200, 10_000, classes=True),
-        bench("requests", [], 100, 5_000, classes=True),
+        bench("requests", [], 100, 2_000, classes=True),
         bench("brg", [], 200, 20_000, classes=True),
         bench("interfaces", [], 400, 20_000, classes=True, beside=(EXPORT / "scalepool_interfaces.sv", *LOOPS)),
     ]

@@ -21,7 +21,7 @@ use crate::cxl::Dir;
 use crate::cxl::cxlio::dllp::Dllp;
 use crate::cxl::cxlio::{self, stream::FoundPiece};
 pub use crate::wire::Findings;
-use crate::wire::{At, Violation, Wire};
+use crate::wire::{At, LayoutDef, Violation, Wire};
 
 /// Data slots that may remain when a data header stands in an H or HS slot (`cxl-256b` §5.3).
 pub const MAX_OWED_IN_SHORT_SLOT: usize = 16;
@@ -70,8 +70,13 @@ pub fn content(
 
 /// Whether a flit without bytes breaks no rule for sure, before it is read: a packer with the choices of the receiver has filled
 /// its slots, so their rules are kept, and of every message its codes are known and its reserved bits 0. A flit of `pbr-rack` takes
-/// 380 instructions, as against 850 with all of its rules.
-pub fn is_vouched_for(flit: &Content256, (mode, dir): (Mode, Dir), config: &Cxl256Config) -> bool {
+/// 240 instructions, as against 850 with all of its rules.
+pub fn is_vouched_for(
+    flit: &Content256,
+    (mode, dir): (Mode, Dir),
+    config: &Cxl256Config,
+    known: &mut KnownCodes,
+) -> bool {
     let Body256::Slots(slots) = &flit.body else { return false };
     let header = &flit.header;
     let routing = mode.routing();
@@ -82,8 +87,31 @@ pub fn is_vouched_for(flit: &Content256, (mode, dir): (Mode, Dir), config: &Cxl2
         && !flit.crd.marks_empty()
         && slots.messages.iter().all(|Placed256 { message, .. }| {
             let def = message.class.def(routing);
-            message.bits & def.reserved() == 0 && def.codes_are_sound(message.bits) && config.may_go(message.class, dir)
+            config.may_go(message.class, dir)
+                && known.are_sound(message.class, def, message.bits)
+                && def.is_consistent(message.bits)
         })
+}
+
+/// Of each class the reserved bits and codes that were found sound last: messages in a row mostly have the same.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KnownCodes([Option<u128>; Class::COUNT]);
+
+impl KnownCodes {
+    /// Whether a valid message of a class has no reserved bit and codes with names alone.
+    #[inline]
+    fn are_sound(&mut self, class: Class, def: &LayoutDef, bits: u128) -> bool {
+        let judged = bits & def.judged_bits();
+        let known = &mut self.0[class.index()];
+        if *known == Some(judged) {
+            return true;
+        }
+        let is_sound = bits & def.reserved() == 0 && def.codes_are_sound(bits);
+        if is_sound {
+            *known = Some(judged);
+        }
+        is_sound
+    }
 }
 
 /// Whether a flit without bytes breaks no rule for sure. Control slots and configurations that judge codes otherwise are left

@@ -304,6 +304,40 @@ static HBR_HS_WITH: [u16; Class::COUNT] = rows_with_classes(&HBR_HS);
 static PBR_H_WITH: [u16; Class::COUNT] = rows_with_classes(&PBR_H);
 static PBR_G_WITH: [u16; Class::COUNT] = rows_with_classes(&PBR_G);
 
+/// Row of the only format with a place for each class where that is its only place, else [`NO_ROW`], by [`Class::index`].
+const fn lone_rows(rows: &[SlotFormat]) -> [u8; Class::COUNT] {
+    let (with, mut lone) = (rows_with_classes(rows), [NO_ROW; Class::COUNT]);
+    let mut class = 0;
+    while class < Class::COUNT {
+        let row = with[class].trailing_zeros() as usize;
+        if with[class].is_power_of_two() && rows[row].places.len() == 1 {
+            lone[class] = row as u8;
+        }
+        class += 1;
+    }
+    lone
+}
+
+const NO_ROW: u8 = u8::MAX;
+static HBR_H_LONE: [u8; Class::COUNT] = lone_rows(&HBR_H);
+static HBR_G_LONE: [u8; Class::COUNT] = lone_rows(&HBR_G);
+static HBR_HS_LONE: [u8; Class::COUNT] = lone_rows(&HBR_HS);
+static PBR_H_LONE: [u8; Class::COUNT] = lone_rows(&PBR_H);
+static PBR_G_LONE: [u8; Class::COUNT] = lone_rows(&PBR_G);
+
+/// The format of a slot that alone has a place for a class, and no other place; `None`: several have, or there are more places.
+#[inline]
+pub fn lone_format(mode: Mode, slot: usize, class: Class) -> Option<&'static SlotFormat> {
+    let (rows, lone): (&'static [SlotFormat], _) = match (mode.routing(), mode.slot_kind(slot)) {
+        (Routing::Hbr, SlotKind::H) => (&HBR_H, &HBR_H_LONE),
+        (Routing::Hbr, SlotKind::G) => (&HBR_G, &HBR_G_LONE),
+        (Routing::Hbr, SlotKind::Hs) => (&HBR_HS, &HBR_HS_LONE),
+        (Routing::Pbr, SlotKind::H) => (&PBR_H, &PBR_H_LONE),
+        (Routing::Pbr, _) => (&PBR_G, &PBR_G_LONE),
+    };
+    rows.get(usize::from(lone[class.index()]))
+}
+
 /// The rows of a slot that have a place for a class. Most classes have one or two of the twelve.
 #[inline]
 pub fn formats_with(mode: Mode, slot: usize, class: Class) -> impl Iterator<Item = &'static SlotFormat> {

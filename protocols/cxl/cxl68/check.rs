@@ -116,7 +116,7 @@ fn message_is_sound(class: Class, message: &Message) -> bool {
 }
 
 /// [`is_sound`] of a flit whose messages are known.
-#[inline]
+#[inline(always)]
 fn content_is_sound((dir, header, messages): (Dir, &FlitHeader, &ContentSlots), config: &Cxl68Config) -> bool {
     // Most flits have one message: it stands before no other one, and no class has more than it may.
     match &messages[..] {

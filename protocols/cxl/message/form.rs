@@ -129,11 +129,26 @@ fn keeps_meaning<A: FieldValue, B: FieldValue>(found: u128) -> bool {
 }
 
 /// Whether a field of a link carries a value: [`carry`] takes it, and none of its bits is `outside` of the field. `_of` says of
-/// which type the field is.
+/// which type the field is. Of a code that is one look into a mask of the codes that are carried.
 #[inline(always)]
 pub(super) fn is_carried<A: FieldValue, B: FieldValue, W>(outside: u128, value: A, _of: impl Fn(W) -> B) -> bool {
     let found = value.to_raw();
-    keeps_meaning::<A, B>(found) && found & outside == 0
+    let carried = const { !named_codes::<A>() | named_codes::<B>() };
+    // What fits into the field is below 64, as the compiler then knows.
+    found & outside == 0
+        && match A::CODES {
+            None => true,
+            Some(_) if found < 64 => carried >> found & 1 == 1,
+            Some(_) => keeps_meaning::<A, B>(found),
+        }
+}
+
+/// Bit n: the sheet of a type names number n, or it has no code table.
+const fn named_codes<A: FieldValue>() -> u64 {
+    match A::CODES {
+        Some(table) => table.named(),
+        None => u64::MAX,
+    }
 }
 
 /// Whether the sheet of a link names a code. `_of` says of which type the field is.

@@ -3,7 +3,7 @@
 //! Modelled: the state machines of the ends of every run, one side of an end by itself. Detail: flits carry nothing but their numbers.
 //! Left out: the other side, whose flits are the events.
 
-use super::machine::{Figure, number};
+use super::machine::{Figure, number, said};
 use scalepool_link::cxl256::config::LinkConfig as Cxl256LinkConfig;
 use scalepool_link::cxl256::receiver::Receiver as Cxl256Receiver;
 use scalepool_link::cxl256::transmitter::{Heard, Transmitter as Cxl256Transmitter};
@@ -16,6 +16,13 @@ use scalepool_protocols::cxl::cxl256::flit::Cxl256Flit;
 use scalepool_protocols::cxl::cxl256::header::FlitHeader;
 use scalepool_protocols::cxl::cxl256::number::LAST;
 use scalepool_protocols::nvlink::{NvlConfig, NvlHeader, Op, Packet};
+use scalepool_protocols::ualink::code::ReqCmd;
+use scalepool_protocols::ualink::compress::CompressionRole;
+use scalepool_protocols::ualink::config::UalConfig;
+use scalepool_protocols::ualink::control::{ControlField, Writer};
+use scalepool_protocols::ualink::field::{TlCreq, TlReq};
+use scalepool_protocols::ualink::half::TlFlit;
+use scalepool_protocols::ualink::unpack::TlUnpacker;
 use scalepool_protocols::wire::Wire;
 
 /// Flits of a handshake of the numbers of 256B flits, and a few more.
@@ -177,6 +184,46 @@ pub(super) fn ualink(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
             Figure { name: "header", value: *header as u64, said: names[*header].to_owned() },
         ])
     })
+}
+
+/// The address cache of a receiver of UALink: `destination` or `source`, by which its rows go, then fields of a Control half, `/` between two
+/// halves: `load:SRC:DST:REGION`, a request that loads a region of 1 MB into way 0, and `hit:SRC:DST`, a compressed one to byte 0x40 of it.
+pub(super) fn address_cache(words: &[&str]) -> Option<Vec<Vec<Figure>>> {
+    let (rows, fields) = words.split_first()?;
+    let role = match *rows {
+        "destination" => CompressionRole::ToSwitch,
+        "source" => CompressionRole::FromSwitch,
+        _ => return None,
+    };
+    let mut unpacker = TlUnpacker::new(UalConfig::SHEET, role);
+    let mut address = None;
+    for half in fields.split(|word| *word == "/") {
+        let mut writer = Writer::default();
+        let mut hit_at = None;
+        for (n, field) in half.iter().enumerate() {
+            let words: Vec<&str> = field.split(':').collect();
+            let id = |word: &str| word.parse::<u16>().ok();
+            let field = match words.as_slice() {
+                ["load", src, dst, region] => {
+                    let (src, dst, address) = (id(src)?, id(dst)?, u64::from(id(region)?) << 20);
+                    let whole = TlReq { cmd: ReqCmd::Read, len: 15, attr: 0xff, cload: true, ..TlReq::default() };
+                    ControlField::Request(TlReq { src, dst, address, ..whole })
+                }
+                ["hit", src, dst] => {
+                    hit_at = Some(n);
+                    let (src, dst) = (id(src)?, id(dst)?);
+                    ControlField::CompressedRequest(TlCreq { src, dst, address: 0x40, ..TlCreq::default() })
+                }
+                _ => return None,
+            };
+            writer.put(&field).ok().filter(|has_room| *has_room)?;
+        }
+        let read = unpacker.read(&TlFlit { halves: [writer.half(), [0; 32]], ..TlFlit::default() });
+        let hit = hit_at.and_then(|n| read.delivered.get(n));
+        address = hit.and_then(|transfer| transfer.address.get()).or(address);
+    }
+    let shown = address.map_or_else(|| "none".to_owned(), |address| format!("{address:#x}"));
+    Some(vec![vec![said("address of the compressed request", address.unwrap_or(0), shown)]])
 }
 
 // ---- NVLink ----------------------------------------------------------------------------------------------------------

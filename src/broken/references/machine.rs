@@ -73,7 +73,7 @@ pub(super) struct NamedReference {
 }
 
 /// The references of switches, fabrics and memories.
-static NAMED: [NamedReference; 34] = [
+static NAMED: [NamedReference; 35] = [
     NamedReference { name: "resets", words: &["reset of"], answers: switch::resets },
     NamedReference { name: "viral", words: &["viral of"], answers: switch::viral },
     NamedReference { name: "errors", words: &["port", "error", "logical device"], answers: switch::errors },
@@ -131,6 +131,7 @@ static NAMED: [NamedReference; 34] = [
     NamedReference { name: "check_byte", words: &["word"], answers: memory::check_byte },
     NamedReference { name: "stages", words: &["preset", "without"], answers: switch::stages },
     NamedReference { name: "reset_answer", words: &["agent"], answers: io_switch::reset_answer },
+    NamedReference { name: "address_cache", words: &["rows by", "field"], answers: ends::address_cache },
     NamedReference { name: "shares", words: &["skip", "address"], answers: fabric::shares },
 ];
 

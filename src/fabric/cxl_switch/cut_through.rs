@@ -66,6 +66,7 @@ impl CutThrough {
 }
 
 /// Whether a message says that its data are bad.
+#[inline]
 pub const fn is_bad(message: &Message) -> bool {
     match message {
         Message::M2sRwd(header, _) => header.poison,
@@ -77,10 +78,14 @@ pub const fn is_bad(message: &Message) -> bool {
 }
 
 /// The rule that a switch breaks which has taken a whole message, bad or not, and has sent it on as `left`.
+#[inline]
 pub fn judge_whole(was_bad: bool, left: &Message) -> Option<Violation> {
-    if was_bad == is_bad(left) {
-        return None;
-    }
+    if was_bad == is_bad(left) { None } else { judge_changed(was_bad, left) }
+}
+
+/// [`judge_whole`] of a message that leaves otherwise than it came.
+#[cold]
+fn judge_changed(was_bad: bool, left: &Message) -> Option<Violation> {
     let mut way = CutThrough::default();
     way.comes(MessagePart { is_last: true, is_bad: was_bad });
     way.leaves(MessagePart { is_last: true, is_bad: is_bad(left) })

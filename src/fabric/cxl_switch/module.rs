@@ -20,7 +20,7 @@ use super::plug_watch::PlugWatch;
 use super::room::RoomLedger;
 use super::switching::{Managed, Routed, Switching, Undelivered};
 use super::violation;
-use scalepool_arbiter::{AllocatorKind, Arbiter, ArbiterError, ArbiterKind, Requests, RoundRobin};
+use scalepool_arbiter::{AllocatorKind, Arbiter, ArbiterError, ArbiterKind, RoundRobin};
 use scalepool_coherence::clocked::linked::NodeLink;
 use scalepool_coherence::clocked::tree::{self, TransactionPart};
 use scalepool_kernel::{Cx, Module, Next, Pending, Time};
@@ -244,6 +244,8 @@ struct CxlSwitchPort {
     first_since_cycle: [Option<u64>; CLASSES],
     /// Classes of which a starved message has been found.
     is_starved: [bool; CLASSES],
+    /// By channel, the queue without room that its first message waits for, while its way stays the same.
+    waits_for: Vec<Option<(usize, usize, usize)>>,
     /// Statuses that the link has not taken: every message waits behind them.
     statuses: VecDeque<LinkStatus>,
     /// Values last shown by the signals.
@@ -312,6 +314,7 @@ impl<S: Switching> CxlSwitch<S> {
                 taking_turn: RoundRobin::new(link.rx.len().max(1))?,
                 sending_turn: (config.arbiter.make)(weights)?,
                 snoop_behind: channel(Class::H2dRsp).zip(channel(Class::H2dReq)).map(Into::into),
+                waits_for: vec![None; link.rx.len()],
                 link,
                 taking: Pace::default(),
                 sending: Pace::default(),
@@ -420,13 +423,13 @@ impl<S: Switching> CxlSwitch<S> {
             }
             let mut sendable = self.sendable(port, self.crossbar.granted_classes(port), cx, at);
             while sendable != 0 {
-                let classes = Requests::from(u64::from(sendable));
-                let Some(class) = self.ports[port].sending_turn.arbitrate(&classes) else { break };
+                let classes = u64::from(sendable);
+                let Some(class) = self.ports[port].sending_turn.arbitrate_word(classes) else { break };
                 if !self.ports[port].sending.is_free(at.cycle, width) {
                     is_slow = true;
                     break;
                 }
-                self.ports[port].sending_turn.update(&classes, class);
+                self.ports[port].sending_turn.update_word(classes, class);
                 self.send_first((port, class), cx, at);
                 // Of the other classes nothing has changed.
                 let asked = self.crossbar.decided_by(class);
@@ -550,13 +553,12 @@ impl<S: Switching> CxlSwitch<S> {
             if channels == 0 {
                 return false;
             }
-            let channels = Requests::from(channels);
-            let Some(place) = self.ports[port].taking_turn.arbitrate(&channels) else { return false };
+            let Some(place) = self.ports[port].taking_turn.arbitrate_word(channels) else { return false };
             if !self.ports[port].taking.is_free(at.cycle, self.config.width_bytes) {
                 return true;
             }
             if self.take_first((port, place), cx, at) {
-                self.ports[port].taking_turn.update(&channels, place);
+                self.ports[port].taking_turn.update_word(channels, place);
                 due &= !(u64::from(!self.ports[port].link.rx[place].1.is_due(cx)) << place);
             } else {
                 blocked |= 1 << place;
@@ -586,12 +588,41 @@ impl<S: Switching> CxlSwitch<S> {
 
     /// Receives the first message of a channel; returns `false` if what leaves in its place finds no room.
     fn take_first(&mut self, (port, place): (usize, usize), cx: &mut Cx, at: Stamp) -> bool {
+        if let Some((input, to, queue)) = self.ports[port].waits_for[place] {
+            if !self.crossbar.has_room(input, to, queue) {
+                return false;
+            }
+            self.ports[port].waits_for[place] = None;
+        }
         let class = self.ports[port].link.rx[place].0;
-        let Some(message) = self.ports[port].link.rx[place].1.peek(cx).copied() else { return false };
-        let mut routed = self.switching.route(port, &message);
+        let Some(message) = self.ports[port].link.rx[place].1.peek(cx) else { return false };
+        let mut routed = self.switching.route(port, message);
         let is_placed = self.spread(port, &mut routed);
-        let held_since = self.config.traffic.place(class).and_then(|held| self.ports[port].first_since_cycle[held]);
-        let since = held_since.unwrap_or(at.cycle);
+        let held = self.config.traffic.place(class);
+        if let Some((input, to, queue)) = self.way(port, &routed)
+            && (!is_placed || !self.crossbar.has_room(input, to, queue))
+        {
+            if let (Some(held), Some(message)) = (held, self.ports[port].link.rx[place].1.peek(cx).copied()) {
+                self.hold((port, 0, held), Some(Wait::Room), &message, at);
+            }
+            if let Routed::Port { message, .. } = &routed
+                && self.switching.keeps_way(port, message)
+            {
+                self.ports[port].waits_for[place] = Some((input, to, queue));
+            }
+            return false;
+        }
+        let Some(message) = self.ports[port].link.rx[place].1.pop(cx) else { return false };
+        self.ports[port].taking.take(at.cycle, self.config.width_bytes, bytes(&message));
+        let mut since = at.cycle;
+        if let Some(counted) = held {
+            self.hold((port, 0, counted), None, &message, at);
+            since = self.ports[port].first_since_cycle[counted].take().unwrap_or(at.cycle);
+            let counts = &mut self.mine.ports[port];
+            counts.received[counted] += 1;
+            counts.ended[counted] += u64::from(!matches!(routed, Routed::Port { .. }));
+        }
+        self.judge(port, &message, &routed, at);
         let leaving = match routed {
             Routed::Port { to, message, flow } => {
                 Some(SubstitutedMessage { input: port, to, message, of: Some(flow), since })
@@ -601,28 +632,20 @@ impl<S: Switching> CxlSwitch<S> {
             }
             _ => None,
         };
-        if let Some(SubstitutedMessage { input, to, message: sent, .. }) = &leaving
-            && let Some(queue) = self.config.traffic.place(sent.class())
-            && (!is_placed || !self.crossbar.has_room(*input, *to, queue))
-        {
-            if let Some(held) = self.config.traffic.place(class) {
-                self.hold((port, 0, held), Some(Wait::Room), &message, at);
-            }
-            return false;
-        }
-        self.ports[port].link.rx[place].1.drop_first(cx);
-        self.ports[port].taking.take(at.cycle, self.config.width_bytes, bytes(&message));
-        if let Some(counted) = self.config.traffic.place(class) {
-            self.hold((port, 0, counted), None, &message, at);
-            self.ports[port].first_since_cycle[counted] = None;
-            let counts = &mut self.mine.ports[port];
-            counts.received[counted] += 1;
-            counts.ended[counted] += u64::from(!matches!(routed, Routed::Port { .. }));
-        }
-        self.judge(port, &message, &routed, at);
         self.queue((port, &message), leaving, at);
         cx.progress();
         true
+    }
+
+    /// Input, output and class of the queue of what leaves in the place of a message of a port.
+    #[inline]
+    fn way(&self, port: usize, routed: &Routed<S::Flow>) -> Option<(usize, usize, usize)> {
+        let (input, to, message) = match routed {
+            Routed::Port { to, message, .. } => (port, *to, message),
+            Routed::Answered { answer: Some((to, message)), .. } => (self.ports.len(), *to, message),
+            _ => return None,
+        };
+        Some((input, to, self.config.traffic.place(message.class())?))
     }
 
     /// Gives a message that may leave at several ports one of them; returns whether one of them has room, if it needs any.
@@ -747,9 +770,15 @@ impl<S: Switching> CxlSwitch<S> {
         gone.into_iter().map(|passing| passing.message).collect()
     }
 
+    /// What waits is routed again.
+    fn forget_ways(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.waits_for.fill(None));
+    }
+
     /// Executes the due actions of the fabric manager.
     fn manage(&mut self, at: Stamp) {
         while let Some(managed) = self.switching.manage(at.cycle) {
+            self.forget_ways();
             let event = match managed {
                 Managed::Event(event) => event,
                 Managed::Step(step) => {
@@ -841,6 +870,7 @@ impl<S: Switching> CxlSwitch<S> {
                 let mark = if status == LinkStatus::HotReset { "hears_hot_reset" } else { "hears_viral" };
                 self.tap.record(at, RecordKind::Mark, 0, 0, || Body::Mark(mark));
                 self.switching.heard(port, status);
+                self.forget_ways();
                 self.declare_statuses(at);
                 cx.progress();
             }

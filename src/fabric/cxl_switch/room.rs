@@ -30,17 +30,16 @@ impl RoomLedger {
     }
 
     /// A message takes a place.
+    #[inline]
     pub fn take(&mut self, way: (usize, usize, usize)) -> Option<Violation> {
         let (at, granted) = (self.at(way), self.granted);
         self.open[at] += 1;
         let open = self.open[at];
-        (open > granted).then(|| {
-            let text = format!("{} takes more room than it has", shown(way));
-            violation("FAB-SWC-03", format!("{open} places taken"), format!("at most {granted}"), text)
-        })
+        if open > granted { Some(taken_too_much(way, open, granted)) } else { None }
     }
 
     /// A message gives its place back.
+    #[inline]
     pub fn give_back(&mut self, way: (usize, usize, usize)) -> Option<Violation> {
         let at = self.at(way);
         match self.open[at].checked_sub(1) {
@@ -48,10 +47,7 @@ impl RoomLedger {
                 self.open[at] = open;
                 None
             }
-            None => {
-                let text = format!("{} gives back room that nobody has taken", shown(way));
-                Some(violation("FAB-SWC-03", "a place given back", "none, as all are free", text))
-            }
+            None => Some(given_back_untaken(way)),
         }
     }
 
@@ -65,6 +61,18 @@ impl RoomLedger {
         };
         open.map(found).collect()
     }
+}
+
+#[cold]
+fn taken_too_much(way: (usize, usize, usize), open: u64, granted: u64) -> Violation {
+    let text = format!("{} takes more room than it has", shown(way));
+    violation("FAB-SWC-03", format!("{open} places taken"), format!("at most {granted}"), text)
+}
+
+#[cold]
+fn given_back_untaken(way: (usize, usize, usize)) -> Violation {
+    let text = format!("{} gives back room that nobody has taken", shown(way));
+    violation("FAB-SWC-03", "a place given back", "none, as all are free", text)
 }
 
 /// A way as findings name it.

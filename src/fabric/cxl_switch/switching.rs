@@ -118,6 +118,13 @@ pub trait Switching: Send + Sized + 'static {
         Some(to)
     }
 
+    /// Whether a message that is routed to a port, and waits for room on its way there, keeps this way until something is managed or
+    /// heard: then it need not be routed again in each cycle.
+    fn keeps_way(&self, from: usize, message: &Message) -> bool {
+        let _ = (from, message);
+        false
+    }
+
     /// The rule that a message breaks that has been taken.
     fn judge(&mut self, from: usize, message: &Message, routed: &Routed<Self::Flow>) -> Option<Violation>;
 

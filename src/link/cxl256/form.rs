@@ -8,6 +8,7 @@ use super::cachemem::Cachemem;
 use super::client::Urgent;
 use super::end::EVEN_BODY;
 use super::fault::{WireFlit, spoil};
+use super::spares::SpareLists;
 use crate::event::finding;
 use crate::fault::WireUnit;
 use crate::hook::{Direction, HookPoint, Hooks, Passed};
@@ -52,11 +53,17 @@ pub trait Flit256: Clone + Debug + Send + 'static {
     /// What waits for an acknowledgement, and what later flits are compared with.
     fn kept(&self) -> Self;
 
-    /// The slots of one that has been received, empty, if they have memory for another flit.
-    fn emptied(self) -> Option<Self::Slots>;
+    /// Empty slots for a flit.
+    fn empty() -> Self::Slots;
 
-    /// Takes the memory of slots that need none.
-    fn unneeded(slots: &mut Self::Slots) -> Option<Self::Slots>;
+    /// Nothing was filled into slots, whose memory may serve another flit.
+    fn unused(slots: Self::Slots);
+
+    /// It has been received, and what memory its slots have may serve another flit.
+    fn done_with(self);
+
+    /// Slots have been filled: memory that they do not need may serve another flit.
+    fn filled(slots: &mut Self::Slots);
 
     /// Flit header.
     fn header(&self) -> FlitHeader;
@@ -179,14 +186,18 @@ impl Flit256 for Cxl256Flit {
     }
 
     #[inline]
-    fn emptied(self) -> Option<Slots> {
-        None
+    fn empty() -> Slots {
+        Slots::default()
     }
 
     #[inline]
-    fn unneeded(_: &mut Slots) -> Option<Slots> {
-        None
-    }
+    fn unused(_: Slots) {}
+
+    #[inline]
+    fn done_with(self) {}
+
+    #[inline]
+    fn filled(_: &mut Slots) {}
 
     #[inline]
     fn header(&self) -> FlitHeader {
@@ -337,19 +348,28 @@ impl Flit256 for Content256 {
     }
 
     #[inline]
-    fn emptied(self) -> Option<SlotContent256> {
-        let Body256::Slots(mut slots) = self.body else { return None };
-        slots.clear();
-        (slots.messages.capacity() > 0).then_some(slots)
+    fn empty() -> SlotContent256 {
+        SlotContent256 { messages: SpareLists::take(), ..SlotContent256::default() }
     }
 
-    /// A flit with data alone travels without memory: where requests go one way and data the other, the end that sends more
-    /// requests than it gets would else have to ask for new memory all the time.
     #[inline]
-    fn unneeded(slots: &mut SlotContent256) -> Option<SlotContent256> {
-        let is_unneeded = slots.messages.is_empty() && slots.messages.capacity() > 0;
-        is_unneeded
-            .then(|| SlotContent256 { messages: std::mem::take(&mut slots.messages), ..SlotContent256::default() })
+    fn unused(slots: SlotContent256) {
+        SpareLists::give(slots.messages);
+    }
+
+    #[inline]
+    fn done_with(self) {
+        if let Body256::Slots(slots) = self.body {
+            SpareLists::give(slots.messages);
+        }
+    }
+
+    /// A flit with data alone travels without memory.
+    #[inline]
+    fn filled(slots: &mut SlotContent256) {
+        if slots.messages.is_empty() {
+            SpareLists::give(std::mem::take(&mut slots.messages));
+        }
     }
 
     #[inline]

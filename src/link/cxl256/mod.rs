@@ -37,6 +37,7 @@ pub mod monitor;
 pub mod pair;
 pub mod port;
 pub mod receiver;
+mod spares;
 pub mod transmitter;
 
 pub use cachemem::{Cachemem, CachememStats};

@@ -22,6 +22,7 @@ use scalepool_forms::FormError;
 use scalepool_protocols::cxl::cxl256::Routing;
 use scalepool_protocols::cxl::cxl256::code::FlitType;
 use scalepool_protocols::cxl::cxl256::number;
+use scalepool_protocols::cxl::cxl256::stream::Cxl256Message;
 use scalepool_protocols::cxl::link_status::LinkStatus;
 use scalepool_protocols::cxl::message::{Class, Message};
 use scalepool_protocols::wire::Violation;
@@ -187,7 +188,9 @@ pub fn send_message<F: Flit256>(cachemem: &mut Cachemem<F>, message: &Message) -
     let routing = cachemem.config().mode.routing();
     let rule = || message.class().def(routing).rule;
     let refused = |text: &str| finding(rule(), "an illegal message", "a legal one", text);
-    let spelled = message.to_cxl256(routing).map_err(|e| refused(&e.to_string()))?;
+    let (_, bits) = message.spell(routing.into()).map_err(|e| refused(&e.to_string()))?;
+    // Made where it is handed on from: `Message::to_cxl256` gives it through a result, which moves it once more.
+    let spelled = Cxl256Message { class: message.class(), bits, data: message.data().copied() };
     cachemem.send(spelled).map_err(|e| refused(&e.to_string()))
 }
 

@@ -22,6 +22,10 @@ impl CreditTurns {
     /// The field returns credits of CXL.mem or of CXL.cache; `waits` says of CXL.cache and of CXL.mem whether credits are
     /// pending. The rule that is broken when one has waited for more than 64 flits.
     pub fn returned(&mut self, mem: bool, waits: [bool; 2]) -> Option<&'static str> {
+        if !waits[usize::from(!mem)] {
+            self.0 = [0; 2];
+            return None;
+        }
         let mut broken = None;
         for (other, starved) in [false, true].into_iter().zip(&mut self.0) {
             *starved = if other != mem && waits[usize::from(other)] { *starved + 1 } else { 0 };
@@ -51,6 +55,10 @@ pub struct CreditBook {
     pending: [u16; 10],
     /// Sum of them.
     pending_in_all: u32,
+    /// The classes that have some, bit n for [`Class::index`] n.
+    pending_classes: u16,
+    /// The classes of each field of a header that goes. Most flits return credits of one field or of none.
+    field_classes: [u16; 3],
     /// Buffers of our own, by class.
     buffers: [u16; 10],
     /// Credits granted to the peer and not used by it.
@@ -65,6 +73,7 @@ impl CreditBook {
     pub fn new(dir: Dir, counter_bits: u8, sends: [bool; 10], buffers: [u16; 10]) -> CreditBook {
         let maximum = ((1u32 << counter_bits) - 1) as u16;
         let (spend, granted) = ([0; 10], [0; 10]);
+        let set = |classes: &mut dyn Iterator<Item = usize>| classes.fold(0u16, |set, class| set | 1 << class);
         let channels = |dir| CreditField::ALL.map(|field| [false, true].map(|mem| credit::channel(dir, field, mem)));
         CreditBook {
             from_peer: channels(dir.opposite()),
@@ -75,6 +84,8 @@ impl CreditBook {
             received: [0; 10],
             pending: buffers,
             pending_in_all: buffers.iter().map(|&n| u32::from(n)).sum(),
+            pending_classes: set(&mut (0..buffers.len()).filter(|class| buffers[*class] > 0)),
+            field_classes: channels(dir).map(|field| set(&mut field.into_iter().flatten().map(Class::index))),
             buffers,
             granted,
             mem_next: [false; 3],
@@ -117,6 +128,7 @@ impl CreditBook {
     pub fn freed(&mut self, class: Class) {
         self.pending[class.index()] += 1;
         self.pending_in_all += 1;
+        self.pending_classes |= 1 << class.index();
     }
 
     /// Buffers of a class that are neither free nor granted: they hold messages that came and that nobody has taken. A message
@@ -145,6 +157,9 @@ impl CreditBook {
             return (codes, broken);
         }
         for (n, channels) in self.to_peer.iter().enumerate() {
+            if self.field_classes[n] & self.pending_classes == 0 {
+                continue;
+            }
             let waits = channels.map(|class| class.is_some_and(|class| self.pending[class.index()] > 0));
             let mem = match waits {
                 [false, false] => continue,
@@ -156,6 +171,9 @@ impl CreditBook {
             let Some(class) = channels[usize::from(mem)] else { continue };
             let (code, count) = credit::encode(mem, self.pending[class.index()]);
             self.pending[class.index()] -= u16::from(count);
+            if self.pending[class.index()] == 0 {
+                self.pending_classes &= !(1 << class.index());
+            }
             self.pending_in_all -= u32::from(count);
             self.granted[class.index()] += u16::from(count);
             codes[n] = code;

@@ -80,6 +80,15 @@ pub trait Flit68: WireUnit + Debug + Send + 'static {
     /// What is wrong with one that must not travel.
     fn queue(end: &mut Cxl68End<Self>, message: Message) -> Result<(), String>;
 
+    /// The same of a message that is moved only once, into the queue.
+    ///
+    /// # Errors
+    /// As [`Flit68::queue`].
+    #[inline]
+    fn queue_in_place(end: &mut Cxl68End<Self>, message: &mut Message) -> Result<(), String> {
+        Self::queue(end, *message)
+    }
+
     /// The message of an agent that it has carried.
     fn message(carried: &Self::Message) -> Message;
 
@@ -184,7 +193,7 @@ impl Flit68 for Content68 {
     type Reader = ContentReader;
 
     fn control(control: Control) -> Self {
-        Content68::Control(control)
+        Content68::Control(Box::new(control))
     }
 
     fn protocol(header: &FlitHeader, slots: ContentSlots) -> Self {
@@ -235,8 +244,13 @@ impl Flit68 for Content68 {
 
     #[inline]
     fn queue(end: &mut Cxl68End<Content68>, mut message: Message) -> Result<(), String> {
-        packable::pass(&mut message, &end.config().link).map_err(|error| error.to_string())?;
-        end.send_in_place(&mut message).map_err(|error| error.to_string())
+        Self::queue_in_place(end, &mut message)
+    }
+
+    #[inline]
+    fn queue_in_place(end: &mut Cxl68End<Content68>, message: &mut Message) -> Result<(), String> {
+        packable::pass(message, &end.config().link).map_err(|error| error.to_string())?;
+        end.send_in_place(message).map_err(|error| error.to_string())
     }
 
     #[inline]

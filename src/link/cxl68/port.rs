@@ -10,7 +10,7 @@ use crate::coverage::Met;
 use crate::health::liveness::{LinkWait, WaitKind};
 use crate::health::{LinkHealth, channel_key, channel_name, figures, states};
 use crate::hook::{Direction, Hooks};
-use crate::line_time::LineTimeParts;
+use crate::line_time::{LineTime, LineTimeParts};
 use crate::port::{Carries, CxlEnd, LinkEnd, PACKER_DEPTH, Reports};
 use crate::protocol::LinkProtocol;
 use scalepool_forms::FormError;
@@ -69,6 +69,9 @@ pub(super) const OWED_FLITS: u16 = 8;
 impl<U: Flit68> Cxl68End<U> {
     /// Places of its states in [`states::CXL68`].
     fn health_states(&self) -> [usize; 2] {
+        if self.is_settled() {
+            return [states::LINK_UP, Local::Normal as usize];
+        }
         let retry = self.local().state;
         let link = match (self.halted(), retry) {
             (Some(_), _) => states::LINK_STOPPED,
@@ -117,6 +120,11 @@ impl<U: Flit68> LinkEnd for Cxl68End<U> {
 
     fn uses(&self) -> LineTimeParts {
         Cxl68End::uses(self)
+    }
+
+    #[inline]
+    fn account(&self, unit_bits: u64, time: &mut LineTime) {
+        time.add_plain(unit_bits, self.plain_uses());
     }
 
     fn fruitless(&self) -> u32 {
@@ -331,6 +339,11 @@ impl<U: Flit68> ByClass for Cxl68End<U> {
     }
 }
 
+#[cold]
+fn not_sent(text: &str) -> Violation {
+    finding("CXL68-MSG-13", "an illegal message", "a legal one", text)
+}
+
 impl<U: Flit68> Carries<Message> for Cxl68End<U> {
     fn has_room(&self, message: &Message) -> bool {
         message.class().on_cxl68().map_or(0, |class| Cxl68End::waiting(self, class)) < PACKER_DEPTH
@@ -342,7 +355,17 @@ impl<U: Flit68> Carries<Message> for Cxl68End<U> {
 
     #[inline]
     fn send(&mut self, message: Message) -> Result<(), Violation> {
-        U::queue(self, message).map_err(|text| finding("CXL68-MSG-13", "an illegal message", "a legal one", &text))
+        U::queue(self, message).map_err(|text| not_sent(&text))
+    }
+
+    #[inline]
+    fn send_taken(&mut self, item: &mut Option<Message>) -> Result<(), Violation> {
+        item.as_mut().map_or(Ok(()), |message| U::queue_in_place(self, message).map_err(|text| not_sent(&text)))
+    }
+
+    #[inline]
+    fn has_arrivals(&self) -> bool {
+        self.inbox_len() > 0
     }
 
     #[inline]
@@ -360,5 +383,13 @@ impl<U: Flit68> Carries<Message> for Cxl68End<U> {
             }
         }
         self.take_as(U::message)
+    }
+
+    #[inline]
+    fn give_whole(&mut self, give: impl FnOnce(Message)) -> bool {
+        if self.is_half_next() {
+            return self.take_whole().map(give).is_some();
+        }
+        self.take_as(|message| give(U::message(message))).is_some()
     }
 }

@@ -112,6 +112,9 @@ pub fn of(protocol: LinkProtocol) -> &'static HealthStates {
 pub struct StateTimes {
     states: &'static HealthStates,
     at_flits: u64,
+    /// The states of the time from `since_flits` on, which is not in the sums yet: states change rarely.
+    now: [usize; 2],
+    since_flits: u64,
     link: Vec<u64>,
     retry: Vec<u64>,
 }
@@ -119,22 +122,39 @@ pub struct StateTimes {
 impl StateTimes {
     /// No time has passed.
     pub fn new(states: &'static HealthStates) -> StateTimes {
-        StateTimes { states, at_flits: 0, link: vec![0; states.link.len()], retry: vec![0; states.retry.len()] }
+        StateTimes {
+            states,
+            at_flits: 0,
+            now: [0; 2],
+            since_flits: 0,
+            link: vec![0; states.link.len()],
+            retry: vec![0; states.retry.len()],
+        }
     }
 
     /// Time has gone on to `now_flits`, during which the end was in these states.
     #[inline]
     pub fn pass(&mut self, now_flits: u64, link: usize, retry: usize) {
-        let flits = now_flits.saturating_sub(self.at_flits);
+        if self.now != [link, retry] {
+            self.sum_up();
+            self.now = [link, retry];
+        }
+        self.at_flits = self.at_flits.max(now_flits);
+    }
+
+    #[cold]
+    fn sum_up(&mut self) {
+        let ([link, retry], flits) = (self.now, self.at_flits - self.since_flits);
         self.link[link] += flits;
         self.retry[retry] += flits;
-        self.at_flits = self.at_flits.max(now_flits);
+        self.since_flits = self.at_flits;
     }
 
     /// Fills the figures of states: the end is in these states since time went on last.
     pub fn fill(&self, health: &mut LinkHealth, now_flits: u64, link: usize, retry: usize) {
         let mut until = self.clone();
         until.pass(now_flits, link, retry);
+        until.sum_up();
         let named = |names: &'static [&'static str], flits: Vec<u64>| names.iter().copied().zip(flits);
         health.name(&LINK_STATE, self.states.link[link]);
         health.name(&RETRY_STATE, self.states.retry[retry]);

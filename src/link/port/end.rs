@@ -5,7 +5,7 @@ use crate::fault::WireUnit;
 use crate::health::LinkHealth;
 use crate::health::liveness::LinkWait;
 use crate::hook::Hooks;
-use crate::line_time::LineTimeParts;
+use crate::line_time::{LineTime, LineTimeParts};
 use scalepool_forms::FormError;
 use scalepool_protocols::wire::Violation;
 
@@ -67,6 +67,12 @@ pub trait LinkEnd: Send + 'static {
 
     /// What the flit clock of the last [`LinkEnd::transmit`] was used for.
     fn uses(&self) -> LineTimeParts;
+
+    /// Adds that to the account of the line, for a unit of so many bits.
+    #[inline]
+    fn account(&self, unit_bits: u64, time: &mut LineTime) {
+        time.add(unit_bits, &self.uses());
+    }
 
     /// Number of consecutive trainings, replays and requests for either, without one good payload unit or a response
     /// between them.
@@ -210,12 +216,32 @@ pub trait Carries<T>: LinkEnd {
     /// The item must not travel on this link; the error names the rule that it would break.
     fn send(&mut self, item: T) -> Result<(), Violation>;
 
+    /// Whether there may be a received item that nobody has taken.
+    fn has_arrivals(&self) -> bool {
+        true
+    }
+
+    /// Queues an item where it lies; what is left of it is nobody's. An item that is moved out of the channel first is moved twice.
+    ///
+    /// # Errors
+    /// As [`Carries::send`].
+    #[inline]
+    fn send_taken(&mut self, item: &mut Option<T>) -> Result<(), Violation> {
+        item.take().map_or(Ok(()), |item| self.send(item))
+    }
+
     /// Takes the next received item out of its buffer.
     fn take(&mut self) -> Option<T>;
 
     /// Takes the next item that is whole: of what comes in parts, all of them. For agents, which work on whole items.
     fn take_whole(&mut self) -> Option<T> {
         self.take()
+    }
+
+    /// Gives the next item that is whole to `give`, without moving it in between; `false`: there is none.
+    #[inline]
+    fn give_whole(&mut self, give: impl FnOnce(T)) -> bool {
+        self.take_whole().map(give).is_some()
     }
 }
 

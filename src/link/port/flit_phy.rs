@@ -176,6 +176,13 @@ impl<U> FlitPhy<U> {
     /// Completes a half unit before the next item. Units never overlap, but a duplicate follows its original
     /// immediately.
     fn rest_of_half<E: CxlEnd<Unit = U> + Reports>(&mut self, frame: &mut Frame<E>, at: Stamp) {
+        if self.half.is_some() {
+            self.whole_half(frame, at);
+        }
+    }
+
+    #[inline(never)]
+    fn whole_half<E: CxlEnd<Unit = U> + Reports>(&mut self, frame: &mut Frame<E>, at: Stamp) {
         if let Some(mut half) = self.half.take() {
             self.unit(frame, &mut half.arriving, at);
         }
@@ -186,6 +193,7 @@ impl<U> FlitPhy<U> {
         !self.halves && !end.hooks().looks_at_wire(Direction::Rx)
     }
 
+    #[inline(never)]
     fn arrival<E: CxlEnd<Unit = U> + Reports>(&mut self, frame: &mut Frame<E>, mut arriving: Arriving<U>, at: Stamp) {
         if !self.halves {
             self.unit(frame, &mut arriving, at);
@@ -199,6 +207,7 @@ impl<U> FlitPhy<U> {
     }
 
     /// Takes a unit that has arrived completely.
+    #[inline]
     fn unit<E: CxlEnd<Unit = U> + Reports>(&self, frame: &mut Frame<E>, arriving: &mut Arriving<U>, at: Stamp) {
         let Arriving { unit, damaged, behind_hidden } = arriving;
         if *behind_hidden {
@@ -230,8 +239,8 @@ impl<E: CxlEnd + Reports> PortPhy<E> for FlitPhy<E::Unit> {
         frame.pass_time(now_flits);
         self.trained(frame, cx);
         frame.end.hold_credits(now_flits < self.hold_until_flits);
-        if let Some(mut half) = self.half.take_if(|half| half.whole_at <= at.cycle) {
-            self.unit(frame, &mut half.arriving, at);
+        if self.half.as_ref().is_some_and(|half| half.whole_at <= at.cycle) {
+            self.whole_half(frame, at);
         }
     }
 

@@ -240,7 +240,7 @@ impl<E: PortEnd> Frame<E> {
     /// Requests the unit of this flit clock from the end, and adds it to the accounting of line time.
     pub fn transmit(&mut self, now_flits: u64) -> Option<E::Unit> {
         let unit = self.end.transmit(now_flits);
-        self.account(1, &self.end.uses());
+        self.end.account(self.unit_bits, &mut self.time);
         unit
     }
 

@@ -71,6 +71,8 @@ pub struct Port<E: PortEnd> {
     wire_in: LinkIn<E::Item>,
     /// Rules that items of the agents would break; empty between two calls.
     refused: Vec<Violation>,
+    /// Whether items of the agents still wait, where the exchange of this clock has told it.
+    items_wait: Option<bool>,
 }
 
 /// This instant.
@@ -86,23 +88,32 @@ impl<E: PortEnd> Port<E> {
         let PortConfig { end, phy, wire, dir, give_up } = config;
         let Ports { agents, wire_out, wire_in, flits, signals } = ports;
         let frame = Frame::new(FrameConfig { end, wire, dir, give_up, wire_out, flits, signals }, result);
-        Port { frame, phy, agents, wire_in, refused: Vec::new() }
+        Port { frame, phy, agents, wire_in, refused: Vec::new(), items_wait: None }
     }
 
     fn exchange(&mut self, cx: &mut Cx, at: Stamp) {
-        if self.phy.delivers(&self.frame.end, at) {
+        let (delivers, fetches) = (self.phy.delivers(&self.frame.end, at), self.phy.fetches(at));
+        if let ([agent], true, true) = (&mut self.agents[..], delivers, fetches) {
+            self.items_wait = Some(agent.exchange(&mut self.frame.end, cx, &mut self.refused));
+        } else {
+            self.exchange_with_each(cx, delivers, fetches);
+        }
+        if !self.refused.is_empty() {
+            self.refused.drain(..).for_each(|violation| self.frame.broken(violation, at));
+        }
+    }
+
+    fn exchange_with_each(&mut self, cx: &mut Cx, delivers: bool, fetches: bool) {
+        if delivers {
             for agent in &mut self.agents {
                 agent.deliver(&mut self.frame.end, cx);
             }
         }
-        if !self.phy.fetches(at) {
+        if !fetches {
             return;
         }
         for agent in &mut self.agents {
             agent.fetch(&mut self.frame.end, cx, &mut self.refused);
-        }
-        if !self.refused.is_empty() {
-            self.refused.drain(..).for_each(|violation| self.frame.broken(violation, at));
         }
     }
 }
@@ -135,7 +146,8 @@ impl<E: PortEnd> PortSteps<E> for Port<E> {
         self.phy.sends(&mut self.frame, cx, at);
         self.frame.show(at);
         self.frame.is_busy(self.phy.is_busy(&self.frame.end), cx.now());
-        let is_due = |cx: &Cx| self.agents.iter().any(|agent| agent.is_due(cx));
+        let told = self.items_wait.take();
+        let is_due = |cx: &Cx| told.unwrap_or_else(|| self.agents.iter().any(|agent| agent.is_due(cx)));
         self.phy.next(&self.frame.end, cx, at, is_due)
     }
 }

@@ -592,7 +592,7 @@ impl Host {
             return self.isolated(tag, at);
         }
         // Room was asked for before; a refusal would lose the request and show as one that is never answered.
-        let _ = self.channels[port].tx.push(cx, message);
+        self.channels[port].tx.push_made(cx, || message);
     }
 
     /// Cycle at which the next access is due.
@@ -626,8 +626,11 @@ impl Module for Host {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         for port in 0..self.channels.len() {
-            while let Some(message) = self.channels[port].rx.pop(cx) {
-                self.answer(port, &message, cx, at);
+            loop {
+                // Looked at where it was put: bound to a name, it would be moved once more.
+                let popped = self.channels[port].rx.pop(cx);
+                let Some(message) = &popped else { break };
+                self.answer(port, message, cx, at);
             }
         }
         let next_timeout = self.time_out(cx, at);

@@ -132,7 +132,13 @@ impl<I: Iterator<Item: Borrow<StimulusAccess>> + Clone> Iterator for LineAccesse
     #[inline]
     fn next(&mut self) -> Option<LineAccess> {
         if self.cut.is_none() {
-            self.cut = self.begin();
+            let cut = self.begin()?;
+            let (first, last) = cut.ends();
+            // Most accesses lie in one line, and nothing has to be kept of them.
+            if first == last && cut.op != StimulusOp::Modify {
+                return Some(cut.made());
+            }
+            self.cut = Some(cut);
         }
         let cut = self.cut.as_mut()?;
         let made = cut.made();

@@ -34,6 +34,8 @@ pub type Ends = (OutEnds, InEnds);
 pub type InEnds = [InEnd<Box<Transfer>>; 2];
 /// Channels that are written, by class.
 pub type OutEnds = [OutEnd<Box<Transfer>>; 2];
+/// Ends of channels of received requests by virtual channel, 1 to 3: those of the node, and those of its port.
+pub type RequestEnds = ([InEnd<Box<Transfer>>; 3], [OutEnd<Box<Transfer>>; 3]);
 
 /// Channels of both classes away from an accelerator and towards it: its ends, and those of the other side.
 ///
@@ -53,17 +55,12 @@ pub fn channels(
     Ok((([req_out, rsp_out], [req_in, rsp_in]), ([req_tx, rsp_tx], [req_rx, rsp_rx])))
 }
 
-/// Channels of received requests of virtual channels 1 to 3: the ends of a node that has each by itself, and those of its port, which
-/// puts those of channel 0 and all responses into [`channels`].
+/// Channels of received requests of virtual channels 1 to 3, of a node that has each by itself; its port puts those of channel 0 and all
+/// responses into [`channels`].
 ///
 /// # Errors
 /// A name that is used twice.
-pub fn request_channels(
-    p: &mut PartitionBuilder,
-    name: &str,
-    kind: &str,
-    n: usize,
-) -> Result<([InEnd<Box<Transfer>>; 3], [OutEnd<Box<Transfer>>; 3]), BuildError> {
+pub fn request_channels(p: &mut PartitionBuilder, name: &str, kind: &str, n: usize) -> Result<RequestEnds, BuildError> {
     let mut channel = |vchan: usize| {
         p.channel::<Box<Transfer>>(&format!("{name}.{kind}rx_requests[{n}].vchan[{vchan}]"), CHANNEL_DEPTH, 1)
     };

@@ -9,15 +9,19 @@ use scalepool::bridge::timing::BridgeTiming;
 use scalepool::bridge::waits::WaitWatch;
 use scalepool::bridge::window::WindowClass;
 use scalepool::coherence::clocked::linked::{NodeLink, Numbered};
+use scalepool::coherence::content::{CacheLine, LineAddr};
+use scalepool::coherence::message::Msg;
 use scalepool::conversion::message::{BridgeMessage, CxlMessage};
 use scalepool::conversion::model::{BridgeEvent, BridgePoint};
 use scalepool::kernel::{Clock, Cx, In, Module, Next, Out, RunOptions, Simulation, Time};
 use scalepool::memory::backend::MemoryTiming;
 use scalepool::trace::Tap;
 use scalepool_protocols::cxl::cxl256::code::{
-    D2hReqOpcode, DevLoad, GoState, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
+    D2hReqOpcode, DevLoad, GoState, H2dReqOpcode, H2dRspOpcode, M2sReqOpcode, MetaField, MetaValue, NdrOpcode,
 };
-use scalepool_protocols::cxl::message::{Class, Data, H2dData, H2dRsp, Message, MessageForm, S2mDrs, S2mNdr};
+use scalepool_protocols::cxl::message::{
+    Class, Data, H2dData, H2dRsp, Message, MessageForm, PeerRoute, S2mDrs, S2mNdr,
+};
 use scalepool_protocols::ualink::code::{ReqCmd, Status};
 use scalepool_protocols::ualink::control::ControlField;
 use scalepool_protocols::ualink::unpack::Transfer;
@@ -31,18 +35,26 @@ pub const MEMORY: u64 = 2 * CHANNEL + 40;
 
 type Seen<T> = Arc<Mutex<Vec<(u64, T)>>>;
 
-/// All messages at both sides of the bridge in the order in which its peers have sent or seen them.
+/// All messages at both sides of the bridge: when what comes takes effect, behind the stages of the bridge, and when its peers see what leaves.
+/// In one cycle answers take effect before requests.
 #[derive(Clone, Default)]
-struct Passed(Arc<Mutex<Vec<BridgeEvent>>>);
+struct Passed(Arc<Mutex<Vec<((u64, BridgePoint), BridgeEvent)>>>);
 
 impl Passed {
-    fn note(&self, point: BridgePoint, message: BridgeMessage) {
-        self.0.lock().expect("no panic").push(BridgeEvent { point, port: 0, message });
+    fn note(&self, cycle: u64, point: BridgePoint, message: BridgeMessage) {
+        let first = if point == BridgePoint::Answer { BridgePoint::Request } else { BridgePoint::Sent };
+        self.0.lock().expect("no panic").push(((cycle, first), BridgeEvent { point, port: 0, message }));
     }
 
-    fn note_cxl(&self, point: BridgePoint, message: &Message) {
+    fn note_cxl(&self, cycle: u64, point: BridgePoint, message: &Message) {
         let msg = scalepool::coherence::message::from_link(message);
-        self.note(point, BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, traffic_class: 0 }));
+        self.note(cycle, point, BridgeMessage::Cxl(CxlMessage { msg, ld_id: 0, traffic_class: 0 }));
+    }
+
+    fn in_order(&self) -> Vec<BridgeEvent> {
+        let mut all = self.0.lock().expect("no panic").clone();
+        all.sort_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, event)| event).collect()
     }
 }
 
@@ -52,6 +64,10 @@ struct Asker {
     /// By virtual channel.
     tx: [Out<Box<Transfer>>; VCHANS],
     rx: In<Box<Transfer>>,
+    /// From the channel to the lookup of a line.
+    start_cycles: u64,
+    /// When the last request got into the bridge, one a cycle.
+    entered: u64,
     seen: Seen<Transfer>,
     passed: Passed,
 }
@@ -67,7 +83,7 @@ fn vchan(request: &Transfer) -> usize {
 impl Module for Asker {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         while let Some(response) = self.rx.pop(cx) {
-            self.passed.note(BridgePoint::Response, BridgeMessage::Upli(response.clone()));
+            self.passed.note(cx.cycle(), BridgePoint::Response, BridgeMessage::Upli(response.clone()));
             self.seen.lock().expect("no panic").push((cx.cycle(), *response));
         }
         let is_due = |(at, request): &(u64, Transfer), tx: &[Out<Box<Transfer>>; VCHANS], cx: &Cx| {
@@ -75,7 +91,9 @@ impl Module for Asker {
         };
         while self.asks.front().is_some_and(|ask| is_due(ask, &self.tx, cx)) {
             let (_, request) = self.asks.pop_front().expect("one in front");
-            self.passed.note(BridgePoint::Request, BridgeMessage::Upli(Box::new(request.clone())));
+            self.entered = (cx.cycle() + CHANNEL).max(self.entered + 1);
+            let looked_up = self.entered + self.start_cycles;
+            self.passed.note(looked_up, BridgePoint::Request, BridgeMessage::Upli(Box::new(request.clone())));
             self.tx[vchan(&request)].push(cx, Box::new(request)).expect("room");
         }
         Next::Busy
@@ -89,6 +107,14 @@ struct Memory {
     /// What the host has pulled data for, by the UQID of the pull, which is the CQID of the request.
     pulls: Vec<(u16, D2hReqOpcode)>,
     answers: VecDeque<(u64, Message)>,
+    /// Snoops of the host, with the cycles in which they are due.
+    snoops: VecDeque<(u64, Message)>,
+    /// The UQID of the snoop that is open: the host answers nothing before it is answered.
+    snoop: Option<u16>,
+    /// From the channel to the effect of an answer.
+    answer_cycles: u64,
+    /// When the last message of a class got into the bridge, one a cycle.
+    entered: Vec<(Class, u64)>,
     is_silent: bool,
     seen: Seen<Message>,
     passed: Passed,
@@ -122,6 +148,12 @@ impl Memory {
                 let opcode = if is_strong { H2dRspOpcode::WritePull } else { H2dRspOpcode::GO_WritePull };
                 Some(vec![h2d_rsp(opcode, m.cqid, m.cqid)])
             }
+            Message::D2hRsp(m) => {
+                self.snoop = self.snoop.filter(|open| *open != m.uqid);
+                Some(Vec::new())
+            }
+            // The line that a snoop has taken.
+            Message::D2hData(m, _) if m.uqid >= SNOOPS => Some(Vec::new()),
             Message::D2hData(m, _) => {
                 let at = self.pulls.iter().position(|(uqid, _)| *uqid == m.uqid).expect("a pull");
                 let (cqid, opcode) = self.pulls.remove(at);
@@ -130,6 +162,20 @@ impl Memory {
             _ => None,
         }
     }
+
+    /// Sends a message to the bridge.
+    fn tell(&mut self, cx: &mut Cx, message: Message) {
+        let (class, now) = (message.class(), cx.cycle() + CHANNEL);
+        let of = |class: Class| self.entered.iter().find(|(of, _)| *of == class).map(|(_, at)| *at);
+        // A snoop stays behind the responses before it.
+        let behind = of(Class::H2dRsp).filter(|_| class == Class::H2dReq);
+        let at = now.max(of(class).map_or(0, |at| at + 1)).max(behind.unwrap_or(0));
+        self.entered.retain(|(of, _)| *of != class);
+        self.entered.push((class, at));
+        self.passed.note_cxl(at + self.answer_cycles, BridgePoint::Answer, &message);
+        let out = self.tx.iter_mut().find(|(of, _)| *of == class);
+        out.expect("its channel").1.push(cx, message).expect("a deep channel");
+    }
 }
 
 impl Module for Memory {
@@ -137,7 +183,7 @@ impl Module for Memory {
         let due = cx.cycle() + MEMORY - 2 * CHANNEL;
         for n in 0..self.rx.len() {
             while let Some((_, message)) = self.rx[n].pop(cx) {
-                self.passed.note_cxl(BridgePoint::Sent, &message);
+                self.passed.note_cxl(cx.cycle(), BridgePoint::Sent, &message);
                 self.seen.lock().expect("no panic").push((cx.cycle(), message));
                 if let Some(answers) = self.of_host(&message) {
                     self.answers.extend(answers.into_iter().map(|answer| (due, answer)));
@@ -163,11 +209,19 @@ impl Module for Memory {
                 self.answers.extend(ndr.into_iter().chain(drs).map(|answer| (due, answer)));
             }
         }
-        while !self.is_silent && self.answers.front().is_some_and(|(at, _)| *at <= cx.cycle()) {
-            let (_, answer) = self.answers.pop_front().expect("one in front");
-            self.passed.note_cxl(BridgePoint::Answer, &answer);
-            let out = self.tx.iter_mut().find(|(class, _)| *class == answer.class());
-            out.expect("its channel").1.push(cx, answer).expect("a deep channel");
+        let is_due = |queue: &VecDeque<(u64, Message)>| queue.front().is_some_and(|(at, _)| *at <= cx.cycle());
+        let (mut due, is_snooping) = (Vec::new(), self.snoop.is_some());
+        while !self.is_silent && !is_snooping && is_due(&self.answers) {
+            due.extend(self.answers.pop_front());
+        }
+        if !is_snooping && is_due(&self.snoops) {
+            due.extend(self.snoops.pop_front());
+        }
+        for (_, message) in due {
+            if let Message::H2dReq(m) = &message {
+                self.snoop = Some(m.uqid);
+            }
+            self.tell(cx, message);
         }
         Next::Busy
     }
@@ -187,15 +241,35 @@ fn run(class: WindowClass, timing: BridgeTiming, asks: Vec<(u64, Transfer)>, is_
 
 /// A run of a bridge and the memory of its cache, if it has one.
 pub fn run_of(
-    (outbound, cache_memory): (OutboundConfig, Option<MemoryTiming>),
+    bridge: (OutboundConfig, Option<MemoryTiming>),
     timing: BridgeTiming,
     asks: Vec<(u64, Transfer)>,
     is_silent: bool,
 ) -> Ran {
+    run_snooped(bridge, timing, asks, Vec::new(), is_silent)
+}
+
+/// UQIDs of snoops begin here; those of pulls are CQIDs.
+const SNOOPS: u16 = 0x800;
+
+/// The same with snoops of the host: cycle, opcode, address.
+pub fn run_snooped(
+    (outbound, cache_memory): (OutboundConfig, Option<MemoryTiming>),
+    timing: BridgeTiming,
+    asks: Vec<(u64, Transfer)>,
+    snoops: Vec<(u64, H2dReqOpcode, u64)>,
+    is_silent: bool,
+) -> Ran {
+    let snoops = snoops.into_iter().zip(SNOOPS..).map(|((at, opcode, address), uqid)| {
+        let snoop: Msg<CacheLine> = Msg::H2dReq { opcode, line: LineAddr::of_address(address), uqid };
+        (at, snoop.to_link(PeerRoute::default()))
+    });
+    let snoops: VecDeque<(u64, Message)> = snoops.collect();
+    let start_cycles = timing.start_cycles(outbound.data.is_some(), outbound.templates.is_some());
     let (responses, messages, result) = (Seen::default(), Seen::default(), Arc::<Mutex<BridgeResult>>::default());
     let (of_asker, of_memory, shared) = (responses.clone(), messages.clone(), result.clone());
-    // Three microseconds, or one behind the last request.
-    let limit_cycles = asks.last().map_or(0, |(at, _)| at + 1000).max(3000);
+    // Three microseconds, or one behind the last request; one snoop comes after the other.
+    let limit_cycles = asks.last().map_or(0, |(at, _)| at + 1000).max(3000) + 64 * snoops.len() as u64;
     let passed = Passed::default();
     let (by_asker, by_memory) = (passed.clone(), passed.clone());
     let mut sim = Simulation::new(1);
@@ -210,12 +284,12 @@ pub fn run_of(
         let (never, never_in) = p.channel::<Box<Transfer>>("never_asked", 1, 1)?;
         let name = |class: Class| class.name().replace(' ', "_").to_lowercase();
         let (mut asked, mut asked_in, mut told, mut told_in) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for class in [Class::M2sReq, Class::M2sRwd, Class::D2hReq, Class::D2hData] {
+        for class in [Class::M2sReq, Class::M2sRwd, Class::D2hReq, Class::D2hRsp, Class::D2hData] {
             let (out, end) = p.channel::<Numbered>(&name(class), 64, 1)?;
             asked.push((class, out));
             asked_in.push(end);
         }
-        for class in [Class::S2mNdr, Class::S2mDrs, Class::H2dRsp, Class::H2dData] {
+        for class in [Class::S2mNdr, Class::S2mDrs, Class::H2dRsp, Class::H2dData, Class::H2dReq] {
             let (out, end) = p.channel::<Message>(&name(class), 256, 1)?;
             told.push((class, out));
             told_in.push((class, end));
@@ -227,6 +301,8 @@ pub fn run_of(
                 asks: asks.into(),
                 tx: [ask, ask1, ask2, ask3].map(|end| bind.attach(end)),
                 rx: bind.attach(answer_in),
+                start_cycles,
+                entered: 0,
                 seen: of_asker,
                 passed: by_asker,
             }
@@ -236,6 +312,10 @@ pub fn run_of(
             tx: told.into_iter().map(|(class, end)| (class, bind.attach(end))).collect(),
             pulls: Vec::new(),
             answers: VecDeque::new(),
+            snoops,
+            snoop: None,
+            answer_cycles: timing.answer_cycles(),
+            entered: Vec::new(),
             is_silent,
             seen: of_memory,
             passed: by_memory,
@@ -285,7 +365,7 @@ pub fn run_of(
     sim.run(&options, |_| ()).expect("it runs");
     let taken = |seen: &Seen<Transfer>| seen.lock().expect("no panic").clone();
     let result = result.lock().expect("no panic").clone();
-    let passed = passed.0.lock().expect("no panic").clone();
+    let passed = passed.in_order();
     Ran { responses: taken(&responses), messages: messages.lock().expect("no panic").clone(), result, passed }
 }
 

@@ -1,7 +1,7 @@
 //! The clocked bridge under the scoreboard that watches bridges of somebody else: windows of class CC, with and without a cache of lines.
 
 use super::common::*;
-use super::latency::run_of;
+use super::latency::run_snooped;
 use super::scoreboard::found;
 use scalepool::bridge::cache::{DataCacheConfig, StorePolicy};
 use scalepool::bridge::timing::BridgeTiming;
@@ -10,6 +10,7 @@ use scalepool::conversion::config::ReferenceConfig;
 use scalepool::conversion::message::BridgeMessage;
 use scalepool::conversion::model::{BridgeEvent, BridgePoint};
 use scalepool::memory::backend::MemoryTiming;
+use scalepool_protocols::cxl::cxl256::code::H2dReqOpcode;
 use scalepool_protocols::ualink::code::ReqCmd;
 use scalepool_protocols::ualink::unpack::Transfer;
 use serde_json::{Value, json};
@@ -41,20 +42,36 @@ fn asks(is_cached: bool) -> Vec<(u64, Transfer)> {
 
 /// All messages at both sides of such a bridge, and how its scoreboard is built.
 fn watched(cache: Option<StorePolicy>) -> (ReferenceConfig, Vec<BridgeEvent>) {
+    let cache = cache.map(|stores| DataCacheConfig { stores, ..SMALL });
+    watched_of(cache, asks(cache.is_some()), Vec::new())
+}
+
+/// Snoops of the host, so many cycles apart, of lines of the six blocks, each kind in turn.
+fn snoops(apart: u64, until: u64) -> Vec<(u64, H2dReqOpcode, u64)> {
+    let kinds = [H2dReqOpcode::SnpInv, H2dReqOpcode::SnpData, H2dReqOpcode::SnpCur];
+    let snoop = |n: u64| (15 + apart * n, kinds[n as usize % 3], OUT + 256 * (n * 7 % 6) + 64 * (n * 5 % 4));
+    (0..until / apart).map(snoop).collect()
+}
+
+/// The same of any cache, requests and snoops.
+fn watched_of(
+    cache: Option<DataCacheConfig>,
+    asks: Vec<(u64, Transfer)>,
+    snoops: Vec<(u64, H2dReqOpcode, u64)>,
+) -> (ReferenceConfig, Vec<BridgeEvent>) {
     let class = WindowClass::Cc;
-    let outbound = cache.map_or_else(|| config(class), |stores| cached(class, DataCacheConfig { stores, ..SMALL }));
+    let outbound = cache.map_or_else(|| config(class), |cache| cached(class, cache));
     let memory = cache.map(|_| MemoryTiming::fixed(HBM_CYCLES));
-    let ran = run_of((outbound, memory), BridgeTiming::SHEET, asks(cache.is_some()), false);
-    assert_eq!((ran.result.broken.len(), ran.responses.len()), (0, REQUESTS as usize));
+    let ran = run_snooped((outbound, memory), BridgeTiming::SHEET, asks, snoops, false);
+    assert_eq!(ran.result.broken, []);
+    assert_eq!(ran.responses.len(), REQUESTS as usize);
     let window = json!({ "class": "CC", "base": BASE, "size": SIZE, "out_base": OUT });
     let mut form = json!({
         "protocol": "ualink", "direction": "outbound", "own": OWN, "windows": [window], "entries": 64, "write_buffers": 64,
     });
-    if let Some(stores) = cache {
+    if let Some(DataCacheConfig { stores, capacity_bytes, ways, .. }) = cache {
         let stores = if stores == StorePolicy::Through { "through" } else { "back" };
-        form["cache"] = json!({
-            "capacity_bytes": SMALL.capacity_bytes, "ways": SMALL.ways, "stream_blocks": 0, "stores": stores,
-        });
+        form["cache"] = json!({ "capacity_bytes": capacity_bytes, "ways": ways, "stream_blocks": 0, "stores": stores });
     }
     (ReferenceConfig::from_json(&form).expect("a configuration"), ran.passed)
 }
@@ -69,6 +86,29 @@ fn a_clocked_bridge_that_asks_a_host_is_right() {
         let sent = events.iter().filter(|event| event.point == BridgePoint::Sent).count();
         assert!(sent > REQUESTS as usize, "{cache:?}: {sent}");
         assert_eq!(found(config, &events), Vec::<&str>::new(), "{cache:?}");
+    }
+}
+
+/// With room for all lines, requests overlap as they do without a cache; snoops take lines, or make them clean, between their lookup and their
+/// answer, and in the time of the memory of the cache. Where lines give way, requests come one after the other, and snoops between them.
+#[test]
+fn a_clocked_bridge_is_right_when_requests_and_snoops_overlap() {
+    for stores in [StorePolicy::Back, StorePolicy::Through] {
+        let roomy = DataCacheConfig { stores, capacity_bytes: 2 * SMALL.capacity_bytes, ways: 4, ..SMALL };
+        for (cache, is_cached, apart) in [
+            (Some(roomy), false, 11),
+            (Some(roomy), false, 37),
+            (Some(DataCacheConfig { stores, ..SMALL }), true, 61),
+            (None, false, 13),
+        ] {
+            let asks = asks(is_cached);
+            let last = asks.last().map_or(0, |(at, _)| *at);
+            let (config, events) = watched_of(cache, asks, snoops(apart, last));
+            let told = |layout: &str| events.iter().filter(|event| event.message.layout() == layout).count() as u64;
+            let [snooped, answered] = ["cxl256.h2d_req", "cxl256.d2h_rsp"].map(told);
+            assert!(snooped > 30 && snooped == answered, "{cache:?}: {snooped} snoops, {answered} answered");
+            assert_eq!(found(config, &events), Vec::<&str>::new(), "{cache:?}, {apart} apart");
+        }
     }
 }
 

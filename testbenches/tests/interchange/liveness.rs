@@ -172,8 +172,39 @@ fn a_dead_link_gets_a_line_for_each_end() {
     stops.extend(silent());
     check(&inspected_with(&stops, reset_at..reset_at + 2, &limited), stops.len());
     // A link that is held in reset, or whose limit is longer than the wave, is not dead.
-    assert_eq!(found(&inspected_with(&silent(), 2900..2902, &limited.replace("1000", "5900"))), []);
+    assert_eq!(found(&inspected_with(&silent(), 0..2902, &limited.replace("1000", "5900"))), []);
     assert_eq!(found(&inspected_with(&silent(), 0..0, &DEVICE.replace("300", "0"))), []);
+}
+
+/// Silence that a reset ends is judged up to the beginning of the reset, of a link that never came up and of one that stopped in traffic; what
+/// comes behind the reset is a link of its own.
+#[test]
+fn silence_before_a_reset_is_too_long() {
+    let silent = || vec![[None, None, None]; 400];
+    let limited = |ns: u64| DEVICE.replace("liveness_flits = 300", &format!("liveness_ns = {ns}"));
+    let begins_fs = |clock: usize| ((clock as u64 + 1) * PERIOD_NS + PERIOD_NS / 2) * 1_000_000;
+    let works = clocks(true, &mut |_, unit| vec![unit]);
+    // A link that never comes up, twice, and then one that works.
+    let (mut waits, reset) = (silent(), 350..352);
+    waits.extend(works.clone());
+    let inspection = inspected_with(&waits, reset.clone(), &limited(1000));
+    let lines: Vec<_> = inspection.seen.iter().flat_map(|seen| &seen.broken).collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(
+        lines.iter().all(|line| line.violation.rule == "LIV-INI-01" && line.t_fs == begins_fs(reset.start)),
+        "{lines:?}"
+    );
+    let long_ns = reset.end as u64 * PERIOD_NS;
+    assert_eq!(found(&inspected_with(&waits, reset, &limited(long_ns))), []);
+    // One that stops in traffic: credits of what has come never go back.
+    let mut stops = works[..300].to_vec();
+    stops.extend(silent());
+    let reset = stops.len()..stops.len() + 2;
+    stops.extend(silent()[..2].iter().cloned());
+    stops.extend(works);
+    let late = found(&inspected_with(&stops, reset.clone(), &limited(1000)));
+    assert!(late.len() == 1 && late[0].0 == "LIV-CRD-01", "{late:?}");
+    assert_eq!(found(&inspected_with(&stops, reset, &limited(500 * PERIOD_NS))), []);
 }
 
 /// A device that answers no read, and then nothing passes any more: the clock that goes on shows that the answers are late. In a reset

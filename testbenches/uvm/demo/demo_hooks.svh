@@ -177,6 +177,10 @@ class demo_lost_answer_test extends demo_pair_test;
     super.new(name, parent);
   endfunction
 
+  virtual function void adjust(scalepool_config cfg);
+    cfg.drain_flits = 100;
+  endfunction
+
   virtual task run_phase(uvm_phase phase);
     demo_lost_answer lost;
     scalepool_mem_sequence sequence_of;

@@ -1,6 +1,6 @@
 // Callbacks that say what becomes of a unit or a message: it passes, is changed, is lost, comes twice, or changes places with the next one.
 
-// Does so to each 50th unit, or to one read answer of the memory.
+// Does so to each 23rd unit, payload among them, or to one read answer of the memory.
 class demo_passages extends scalepool_driver_callback;
   string at; // `leaving`, `arriving` or `queueing`
   scalepool_passage_e passage;
@@ -23,7 +23,7 @@ class demo_passages extends scalepool_driver_callback;
   // The link is up by then.
   protected function void touch(ref sp_unit_t value, ref scalepool_passage_e passage);
     seen++;
-    if (seen < 150 || seen % 50 != 0) return;
+    if (seen < 150 || seen % 23 != 0) return;
     done++;
     passage = this.passage;
     if (changes) value[100] ^= 1'b1;
@@ -40,7 +40,8 @@ class demo_passages extends scalepool_driver_callback;
   endfunction
 endclass
 
-// +at=leaving or arriving: units of 256B flits, in which a link repairs all of that: no rule is broken, and its figures show what it did.
+// +at=leaving or arriving: units of 256B flits, in which a link repairs all of that, and its figures show what it did; the Prior bit alone
+// shows that it happened, which is waived.
 // +at=queueing: an answer of the memory. Two that change places are none the worse; one that is changed, lost or doubled fails the test.
 // +passage=keep, change, drop, double or swap.
 class demo_passage_test extends demo_pair_test;
@@ -55,6 +56,9 @@ class demo_passage_test extends demo_pair_test;
 
   virtual function void adjust(scalepool_config cfg);
     cfg.drain_flits = 100;
+    // The Prior bit of a flit tells of the one before it, which is another one now.
+    if (passages.at != "queueing" && word inside {"drop", "double", "swap"})
+      cfg.waive("CXL256-HDR-02", '1, "flits are lost, doubled and swapped on purpose");
   endfunction
 
   virtual function void build_phase(uvm_phase phase);
@@ -83,7 +87,7 @@ class demo_passage_test extends demo_pair_test;
     fork
       sequence_of.start(host.sequencer);
     join_none
-    repeat (2000) @(posedge bus.clk);
+    repeat (3000) @(posedge bus.clk);
     phase.drop_objection(this);
   endtask
 

@@ -161,6 +161,12 @@ impl Drts {
         self.tables.len()
     }
 
+    /// Whether there is a routing group.
+    #[inline]
+    pub fn has_groups(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
     /// The routing groups.
     pub const fn groups(&self) -> &Rgt {
         &self.groups

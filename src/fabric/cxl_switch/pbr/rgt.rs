@@ -69,6 +69,12 @@ impl Rgt {
         Ok(Rgt(groups))
     }
 
+    /// Whether it has no group.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Number of entries that the table has: a power of two, or none (`fabric` RGT-1).
     pub fn entries(&self) -> usize {
         if self.0.is_empty() { 0 } else { self.0.len().next_power_of_two() }

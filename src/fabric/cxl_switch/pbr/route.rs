@@ -375,6 +375,13 @@ impl Switching for PbrRoutes {
         }
     }
 
+    /// Ports and tables change with what is managed alone, and a message without a group has one way.
+    fn keeps_way(&self, from: usize, message: &Message) -> bool {
+        !self.tables.has_groups()
+            || !is_spread(message.class())
+            || self.tables.group(from, message.route().dpid).is_none()
+    }
+
     fn spread(
         &self,
         from: usize,
@@ -382,6 +389,9 @@ impl Switching for PbrRoutes {
         (to, message): (usize, &Message),
         backlog: Backlog<'_>,
     ) -> Option<usize> {
+        if !self.tables.has_groups() {
+            return Some(to);
+        }
         let group = self.tables.group(from, message.route().dpid).filter(|_| is_spread(message.class()));
         let Some(group) = group else { return Some(to) };
         // Every message of an input and class has a draw of its own, however often it is looked at.

@@ -14,7 +14,7 @@ use super::halves::{LineHalves, is_half};
 use super::retry::{Local, LocalRetry, Remote, RemoteTrigger, RetryBuffer, Trigger};
 use crate::health::{StateTimes, states};
 use crate::hook::{Direction, HookPoint, Hooks};
-use crate::line_time::LineTimeParts;
+use crate::line_time::{LineTimeParts, PlainParts};
 use crate::statuses::LinkStatuses;
 use scalepool_protocols::cxl::cxl68::Dir;
 use scalepool_protocols::cxl::cxl68::config::{Cxl68Config, Cxl68ConfigError};
@@ -172,7 +172,11 @@ pub struct Cxl68End<U: Flit68 = Cxl68Unit> {
     stats: Stats,
     coverage: Cxl68Coverage,
     /// What the flit clock of the last unit was used for.
-    uses: LineTimeParts,
+    uses: PlainParts,
+    /// The link is up, and nothing goes on that is rare: no retry, no replay, no training, no viral. Then all that remains to be
+    /// asked in a flit clock is what new flit may go. It is set where [`Cxl68End::may_settle`] has been asked, and taken away
+    /// wherever one of these begins: 90 instructions a flit less than asking for each of them at each step.
+    settled: bool,
     /// Requests for a retry and for training since the last good payload, see [`Cxl68End::fruitless`].
     fruitless: u32,
     /// See [`Cxl68End::progress`].
@@ -212,6 +216,7 @@ impl<U: Flit68> Cxl68End<U> {
     pub fn set_viral(&mut self, logical_devices: u16) {
         self.viral = Some(logical_devices);
         self.viral_to_signal = true;
+        self.settled = false;
     }
 
     /// Ends local viral, as a conventional reset does: later Acks do not carry it.
@@ -256,7 +261,8 @@ impl<U: Flit68> Cxl68End<U> {
             events: Vec::new(),
             stats: Stats::default(),
             coverage: Cxl68Coverage::new(),
-            uses: LineTimeParts::default(),
+            uses: PlainParts::default(),
+            settled: false,
             fruitless: 0,
             progress: 0,
             peer_expects: 0,
@@ -390,6 +396,7 @@ impl<U: Flit68> Cxl68End<U> {
 
     /// Training has begun, whoever asked for it.
     pub fn phy_down(&mut self) {
+        self.settled = false;
         self.local.step(Trigger::PhyDown);
         self.retrain_wanted = false;
         self.sequence.clear();
@@ -405,6 +412,7 @@ impl<U: Flit68> Cxl68End<U> {
 
     /// Training is over.
     pub fn phy_up(&mut self) {
+        self.settled = false;
         self.local.step(Trigger::PhyUp);
     }
 
@@ -495,17 +503,45 @@ impl<U: Flit68> Cxl68End<U> {
     pub fn is_quiet(&self) -> bool {
         self.packer.is_empty()
             && self.inbox.is_empty()
-            && self.sequence.is_empty()
-            && !self.buffer.replaying()
-            && self.local.state == Local::Normal
-            && self.remote == Remote::Normal
+            && (self.settled
+                || self.sequence.is_empty()
+                    && !self.buffer.replaying()
+                    && self.local.state == Local::Normal
+                    && self.remote == Remote::Normal)
             && (self.credits.pending() == 0 || self.credits_held)
             && U::rollover(&self.reader) == 0
     }
 
     /// What the flit clock of the last [`Cxl68End::transmit`] was used for.
     pub fn uses(&self) -> LineTimeParts {
+        self.uses.into()
+    }
+
+    /// The same as it is kept.
+    #[inline]
+    pub(in crate::cxl68) fn plain_uses(&self) -> PlainParts {
         self.uses
+    }
+
+    /// Whether the link is up and nothing rare goes on at this end.
+    #[inline]
+    pub(in crate::cxl68) fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    /// The same, asked for each of what is rare.
+    fn may_settle(&self) -> bool {
+        self.is_up()
+            && self.init.clean_seen
+            && self.peer_modulus_soon.is_none()
+            && self.halted.is_none()
+            && !self.retrain_wanted
+            && self.local.state == Local::Normal
+            && self.remote == Remote::Normal
+            && self.sequence.is_empty()
+            && !self.buffer.replaying()
+            && self.run.is_none_or(|next| next == self.buffer.wr_ptr())
+            && !self.viral_to_signal
     }
 
     /// Requests for a retry and for training in a row, without a good retryable flit or an answer between them.
@@ -535,17 +571,18 @@ impl<U: Flit68> Cxl68End<U> {
 
     /// The flit clock at which [`Cxl68End::transmit`] has something to do if nothing else happens; `None`: never.
     pub fn wakes_at(&self, now: u64) -> Option<u64> {
-        if self.halted().is_some() || self.local.state == Local::PhyReinit {
+        if !self.settled && (self.halted().is_some() || self.local.state == Local::PhyReinit) {
             return None;
         }
-        let at_once = !self.is_up()
-            || !self.sequence.is_empty()
-            || self.buffer.replaying()
-            || matches!(self.local.state, Local::LlrReq | Local::LocalIdle)
-            || self.remote != Remote::Normal
-            || self.viral_to_signal
-            || !self.packer.is_empty();
-        if at_once {
+        let is_rare = || {
+            !self.is_up()
+                || !self.sequence.is_empty()
+                || self.buffer.replaying()
+                || matches!(self.local.state, Local::LlrReq | Local::LocalIdle)
+                || self.remote != Remote::Normal
+                || self.viral_to_signal
+        };
+        if !self.packer.is_empty() || !self.settled && is_rare() {
             return Some(now + 1);
         }
         let due = self.waiting_since? + u64::from(self.config.link.llcrd_flush_flits);

@@ -24,6 +24,7 @@ impl<U: Flit68> Cxl68End<U> {
     pub(super) fn event(&mut self, severity: Severity, violation: Violation) {
         if severity == Severity::Uncorrectable {
             self.halted = Some(violation.rule);
+            self.settled = false;
         }
         self.events.push(LinkEvent { severity, unit: self.received, violation });
     }
@@ -61,6 +62,7 @@ impl Cxl68End {
     }
 
     fn not_plain_cachemem(&mut self, unit: &Cxl68Unit, action: PidAction) {
+        self.settled = false;
         // A decoder of its own: ID, NULL and ALMP findings need no stream.
         let decoded =
             Unpacker::new(self.config.dir.opposite(), self.config.link.revision, self.config.enabled).read(unit);
@@ -179,6 +181,7 @@ impl Cxl68End {
     }
 
     fn bad_flit(&mut self) {
+        self.settled = false;
         self.stats.crc_errors += 1;
         self.frames = 0;
         self.local.step(Trigger::Error);
@@ -204,15 +207,15 @@ impl Cxl68End<Content68> {
     /// [`Cxl68End::take_events`].
     pub fn receive_content(&mut self, content: &Content68, now: u64) {
         self.hooks.clock(now);
-        if self.halted.is_some() {
+        if !self.settled && self.halted.is_some() {
             self.received += 1;
             return;
         }
-        if self.local.state == Local::Normal {
+        if self.settled || self.local.state == Local::Normal {
             self.receive_normal(content);
         } else if !matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             self.in_retry(match content {
-                Content68::Control(control) if !control.is_retryable() => Some(*control),
+                Content68::Control(control) if !control.is_retryable() => Some(**control),
                 _ => None,
             });
         }
@@ -267,11 +270,19 @@ impl Cxl68End<Content68> {
 impl<U: Flit68> Cxl68End<U> {
     /// Asks the physical layer to train, once.
     pub(super) fn ask_for_training(&mut self) {
+        self.settled = false;
         self.stats.trainings += u64::from(!self.retrain_wanted);
         self.retrain_wanted = true;
     }
 
+    #[inline]
     fn clean_flit(&mut self) {
+        if !self.settled {
+            self.came_clean();
+        }
+    }
+
+    fn came_clean(&mut self) {
         self.init.clean_seen = true;
         if let Some((modulus, left)) = self.peer_modulus_soon {
             match left {
@@ -291,6 +302,7 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     /// A good retryable flit in NORMAL (LRS-01).
+    #[inline]
     fn retryable(&mut self) {
         self.came_well();
         self.local.step(Trigger::Retryable);
@@ -300,6 +312,7 @@ impl<U: Flit68> Cxl68End<U> {
 
     /// RETRY flits: the only ones that count outside NORMAL too. Req and Ack need their Frames directly before.
     fn retry_flit(&mut self, control: &Control) {
+        self.settled = false;
         let framed = self.frames >= u16::from(self.config.link.frames_before_sequence);
         self.frames = if matches!(control, Control::RetryFrame(_)) { self.frames.saturating_add(1) } else { 0 };
         match control {
@@ -372,6 +385,7 @@ impl<U: Flit68> Cxl68End<U> {
 
     /// A good flit outside NORMAL; `retry`: the RETRY flit that it is.
     fn in_retry(&mut self, retry: Option<Control>) {
+        self.settled = false;
         if let Some(control) = retry {
             self.init.clean_seen = true;
             self.retry_flit(&control);
@@ -400,7 +414,7 @@ impl<U: Flit68> Cxl68End<U> {
     /// Judges a flit that is neither RETRY nor INIT.Param by how far the link has come up. `true`: it stops the link.
     #[inline]
     fn too_early(&mut self, found: &'static str) -> bool {
-        let is_early = !self.is_up();
+        let is_early = !self.settled && !self.is_up();
         if is_early {
             self.came_too_early(found);
         }
@@ -422,6 +436,7 @@ impl<U: Flit68> Cxl68End<U> {
     }
 
     fn init_param(&mut self, init: &InitParam) {
+        self.settled = false;
         if self.init.received {
             let text = "INIT.Param received a second time";
             self.event(Severity::Uncorrectable, finding("CXL68-INI-02", "INIT.Param", "one INIT.Param", text));

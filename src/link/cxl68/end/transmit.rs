@@ -8,7 +8,7 @@ use crate::cxl68::event::{Severity, finding};
 use crate::cxl68::form::Flit68;
 use crate::cxl68::retry::{Local, Remote, RemoteTrigger, Stored, Trigger};
 use crate::hook::{Direction, HookPoint};
-use crate::line_time::{LineTimeParts, Use};
+use crate::line_time::{PlainParts, Use};
 use scalepool_protocols::cxl::cxl68::config::{ReqCount, WrapMeaning};
 use scalepool_protocols::cxl::cxl68::control::{Control, InitParam, Llcrd, RetryAck, RetryReq};
 use scalepool_protocols::cxl::cxl68::header::FlitHeader;
@@ -36,7 +36,22 @@ impl<U: Flit68> Cxl68End<U> {
     pub fn transmit(&mut self, now: u64) -> Option<U> {
         self.hooks.clock(now);
         self.note_waiting(now);
-        self.uses = LineTimeParts::all(Use::Idle);
+        debug_assert!(!self.settled || self.may_settle());
+        if self.settled {
+            let unit = self.new_flit(now);
+            self.stats.sent += u64::from(unit.is_some());
+            self.note_waiting(now);
+            return unit;
+        }
+        let unit = self.transmit_rare(now);
+        self.settled = self.may_settle();
+        unit
+    }
+
+    /// The unit of a flit clock in which the end is not settled.
+    #[inline(never)]
+    fn transmit_rare(&mut self, now: u64) -> Option<U> {
+        self.uses = PlainParts::all(Use::Idle);
         if self.halted.is_some() || self.retrain_wanted || matches!(self.local.state, Local::PhyReinit | Local::Abort) {
             return None;
         }
@@ -69,7 +84,7 @@ impl<U: Flit68> Cxl68End<U> {
         }
         if let Some(unit) = self.sequence.pop_front() {
             self.stats.sent_retry += 1;
-            self.uses = LineTimeParts::all(Use::Replay);
+            self.uses = PlainParts::all(Use::Replay);
             if self.sequence.is_empty() {
                 self.end_sequence();
             }
@@ -86,7 +101,7 @@ impl<U: Flit68> Cxl68End<U> {
         }
         if !self.init.sent {
             self.init.sent = true;
-            self.uses = LineTimeParts::all(Use::Control);
+            self.uses = PlainParts::all(Use::Control);
             return self.store(self.init_flit(), 0, 0);
         }
         if !self.init.received {
@@ -102,7 +117,7 @@ impl<U: Flit68> Cxl68End<U> {
 
     fn retry_idle(&mut self) -> U {
         self.stats.sent_retry += 1;
-        self.uses = LineTimeParts::all(if self.is_up() { Use::Replay } else { Use::Control });
+        self.uses = PlainParts::all(if self.is_up() { Use::Replay } else { Use::Control });
         U::control(Control::retry_idle())
     }
 
@@ -202,7 +217,7 @@ impl<U: Flit68> Cxl68End<U> {
         }
         self.run = (flit.rollover_after > 3).then_some(next);
         self.stats.replayed += 1;
-        self.uses = LineTimeParts::all(Use::Replay);
+        self.uses = PlainParts::all(Use::Replay);
         self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, U::again(flit.unit))
     }
 
@@ -210,7 +225,7 @@ impl<U: Flit68> Cxl68End<U> {
         let flit = self.buffer.replay()?;
         self.run = (flit.rollover_after > 3).then_some(self.buffer.rd_ptr());
         self.stats.replayed += 1;
-        self.uses = LineTimeParts::all(Use::Replay);
+        self.uses = PlainParts::all(Use::Replay);
         self.hooks_unit(HookPoint::ReplayOut, Direction::Tx, U::again(flit.unit))
     }
 
@@ -218,7 +233,7 @@ impl<U: Flit68> Cxl68End<U> {
     fn new_flit(&mut self, now: u64) -> Option<U> {
         let free = self.buffer.num_free();
         // Unless something goes: the retry buffer is full.
-        self.uses = LineTimeParts::all(if self.packer.is_empty() { Use::Idle } else { Use::Replay });
+        self.uses = PlainParts::all(if self.packer.is_empty() { Use::Idle } else { Use::Replay });
         if free <= 1 {
             return None;
         }
@@ -249,7 +264,7 @@ impl<U: Flit68> Cxl68End<U> {
                 self.protocol_flit(header, slots, ak, now)
             }
             Packed::AllData(_) | Packed::Nothing => {
-                self.uses = LineTimeParts::all(if waited { Use::Credits } else { Use::Idle });
+                self.uses = PlainParts::all(if waited { Use::Credits } else { Use::Idle });
                 self.stats.credit_stalls += u64::from(waited && self.init.received);
                 (self.viral_to_signal).then(|| self.llcrd(now)).flatten()
             }
@@ -258,7 +273,7 @@ impl<U: Flit68> Cxl68End<U> {
 
     /// Parts of the flit that was packed last, with so many bits of framing. What is empty waits for a place, for a credit, or
     /// for nothing.
-    fn parts(&self, framing: u32) -> LineTimeParts {
+    fn parts(&self, framing: u32) -> PlainParts {
         let filled = self.packer.filled();
         let may_go = |class: Class| self.credits.spend[class.index()] > 0;
         let empty = if self.packer.rollover() > 0 || self.packer.waiting_classes().any(may_go) {
@@ -268,9 +283,7 @@ impl<U: Flit68> Cxl68End<U> {
         } else {
             Use::Idle
         };
-        LineTimeParts::all(empty)
-            .with(Use::Headers, framing + filled.messages + filled.trailers)
-            .with(Use::Payload, filled.data)
+        PlainParts::named(framing + filled.messages + filled.trailers, filled.data, empty)
     }
 
     fn count_messages(&mut self) {
@@ -330,7 +343,7 @@ impl<U: Flit68> Cxl68End<U> {
         // The first credits are all that our buffers hold; when they are out, headers carry the returns.
         self.first_credits_sent |= self.credits.pending() == 0;
         self.stats.sent_llcrd += 1;
-        self.uses = LineTimeParts::all(Use::Control);
+        self.uses = PlainParts::all(Use::Control);
         self.restart_timer(now);
         self.store(U::control(Control::LlcrdAcknowledge(llcrd)), 0, acks as u8)
     }

@@ -305,24 +305,30 @@ impl MemoryDevice {
         first
     }
 
-    /// The port whose request the memory takes in this cycle, with the request.
-    fn grant(&mut self, cycle: u64) -> Option<(usize, MemoryFrontRequest)> {
+    /// The port whose request the memory takes in this cycle.
+    fn grant(&mut self, cycle: u64) -> Option<usize> {
         if self.is_full() {
             return None;
         }
         // Of one port there is nothing to choose.
         if let [port] = &self.ports[..] {
-            return port.front.filter(|front| self.memory.has_room(cycle, &front.asks)).map(|front| (0, front));
+            return self.has_room(port, cycle).then_some(0);
         }
         let mut asking = Requests::NONE;
         for (n, port) in self.ports.iter().enumerate() {
-            if port.front.is_some_and(|front| self.memory.has_room(cycle, &front.asks)) {
+            if self.has_room(port, cycle) {
                 asking.insert(n);
             }
         }
         let port = self.arbiter.arbitrate(&asking)?;
         self.arbiter.update(&asking, port);
-        self.ports[port].front.map(|front| (port, front))
+        Some(port)
+    }
+
+    /// Whether a request stands in front at a port for which the memory has room.
+    #[inline]
+    fn has_room(&self, port: &MemoryPort, cycle: u64) -> bool {
+        port.front.as_ref().is_some_and(|front| self.memory.has_room(cycle, &front.asks))
     }
 
     /// Says of the next request of a port that it waits, and when it does no more.
@@ -398,7 +404,7 @@ impl MemoryDevice {
                 }
                 self.tap.record(at, RecordKind::End, *transaction, 0, || shown(message, form));
                 // Room was asked for before.
-                let _ = port.tx.push(cx, *message);
+                port.tx.push_made(cx, || *message);
                 port.is_held = false;
             }
             if let Some(first) = port.ready.front()
@@ -420,15 +426,15 @@ impl MemoryDevice {
 
     /// Takes a request of a port for which the memory has room.
     fn take(&mut self, port: usize, front: &MemoryFrontRequest, cx: &mut Cx, at: Stamp) {
-        let Some(message) = self.ports[port].rx.pop(cx) else { return };
-        self.ports[port].front = None;
+        let popped = self.ports[port].rx.pop(cx);
+        let Some(message) = &popped else { return };
         self.ports[port].requests += 1;
         let transaction = self.tap.new_id();
-        let named = self.ports[port].handle(&message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
+        let named = self.ports[port].handle(message).map_or(TransactionNaming::Nowhere, TransactionNaming::By);
         let form = self.form;
-        self.tap.named(named, at, RecordKind::Begin, transaction, 0, || shown(&message, form));
+        self.tap.named(named, at, RecordKind::Begin, transaction, 0, || shown(message, form));
         self.upset(&front.asks);
-        match self.serve(port, &message, front.target, at) {
+        match self.serve(port, message, front.target, at) {
             Some(message) => {
                 if let Some(telemetry) = &mut self.telemetry {
                     telemetry.taken(message.route().ld_id.into());
@@ -447,14 +453,14 @@ impl MemoryDevice {
     fn take_first(&mut self, cx: &mut Cx, at: Stamp) {
         let granted = self.grant(at.cycle);
         for port in 0..self.ports.len() {
-            let is_waiting = self.ports[port].front.is_some() && granted.is_none_or(|(winner, _)| winner != port);
+            let is_waiting = self.ports[port].front.is_some() && granted.is_none_or(|winner| winner != port);
             self.show_waiting(port, is_waiting, cx, at);
         }
-        let Some((port, front)) = granted else { return };
+        let Some(port) = granted else { return };
+        let Some(front) = self.ports[port].front.take() else { return };
         self.take(port, &front, cx, at);
         if self.look(port, cx) {
-            let has_room = |front: MemoryFrontRequest| self.memory.has_room(at.cycle, &front.asks);
-            let is_waiting = self.is_full() || !self.ports[port].front.is_some_and(has_room);
+            let is_waiting = self.is_full() || !self.has_room(&self.ports[port], at.cycle);
             self.show_waiting(port, is_waiting, cx, at);
         }
     }

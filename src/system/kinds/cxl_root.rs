@@ -80,6 +80,7 @@ metrics! {
         UIO_CAME = "UIO requests that came" ["requests"] Sum, "requests of UIO that came up to the host, which completes them as Unsupported Request";
         MEM_READS = "CXL.mem reads" ["requests"] Sum, "lines read over CXL.mem";
         MEM_WRITES = "CXL.mem writes" ["requests"] Sum, "lines written over CXL.mem";
+        MEM_NOT_DECODED = "CXL.mem reads not decoded" ["requests"] Sum, "lines that were read and that nothing decodes, where memory.not_decoded = \"counted\"";
         MEM_LATENCY = "CXL.mem mean latency [fs]" ["fs"] Largest, "request to answer over CXL.mem, arithmetic mean";
     }
 }
@@ -107,6 +108,8 @@ const ROOT_ID: u16 = 0;
 const DEVICE_BUS: u8 = 1;
 /// Sizes that a largest payload can have \[bytes\]: 128 doubled up to five times (general knowledge of PCI Express).
 pub(in crate::kinds) const PAYLOADS: &[u64] = &[128, 256, 512, 1024, 2048, 4096];
+/// Time-out of requests of CXL.mem where reads that nobody decodes are counted: longer than any run, as every request is answered there \[fs\].
+const NEVER_FS: u64 = 1 << 50;
 /// Lines of memory that CXL.mem accesses walk through.
 const MEM_LINES: u64 = 4096;
 
@@ -117,6 +120,7 @@ config! {
         pattern: String = "mix" [Unit::Of("-")] in FieldRange::Words(&["reads", "writes", "mix"]), "kind of the CXL.mem accesses; mix = two reads per write";
         start: u64 = "0" [Unit::Time] in FieldRange::Int(0, 1 << 50), "start of the CXL.mem accesses; memory counts as enabled by firmware";
         outstanding: usize = "64" [Unit::Of("requests")] in FieldRange::Int(1, 32768), "open CXL.mem requests";
+        not_decoded: String = "broken" [Unit::Of("-")] in FieldRange::Words(&["broken", "counted"]), "reads that a switch answers because nothing decodes their address: broken = each breaks a rule; counted = they are counted, for systems that unbind devices";
     }
 }
 
@@ -294,7 +298,7 @@ impl Component for CxlRoot {
             form: mem_form,
             isolation: IsolationControl::default(),
             throttle: None,
-            timeout_cycles: None,
+            timeout_cycles: (self.memory.not_decoded == "counted").then(|| cycles(NEVER_FS, clock)),
             dropped: site.dropped_stores(),
         };
         let (result, mem_result): (Arc<Mutex<RootResult>>, Arc<Mutex<HostResult>>) = Default::default();
@@ -389,6 +393,7 @@ fn measured(
         let sum_fs: u64 = mem.latencies.each().map(|((_, fs), times)| fs * times).sum();
         let mean_fs = sum_fs.checked_div(mem.latencies.len()).unwrap_or(0);
         counts.extend([(&MEM_READS, mem.misses), (&MEM_WRITES, mem.writes), (&MEM_LATENCY, mean_fs)]);
+        counts.extend(mem.errors.map(|errors| -> MetricValue { (&MEM_NOT_DECODED, errors.not_decoded) }));
         all_bytes += mem.bytes;
         broken.extend(mem.broken);
     }

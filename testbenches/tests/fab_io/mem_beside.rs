@@ -1,6 +1,6 @@
 //! CXL.mem beside CXL.io through one switch: root complexes find their devices over CXL.io, and use their memory by CXL.mem.
 
-use crate::fab_hbr::systems::{count, on_threads, run};
+use crate::fab_hbr::systems::{count, on_threads, refused, run};
 use scalepool::scenario::report::ScenarioReport;
 use scalepool::system::description::Description;
 use std::path::PathBuf;
@@ -56,6 +56,80 @@ fn logical_devices_have_memory_of_their_own() {
     let both = LOGICAL.replace("kind = \"cxl-io\"\n", "kind = \"cxl-io\"\ncachemem = true\n");
     sound(&both, 4, 9, &[]);
     sound(&both, 4, 9, &["link.ber=1e-5"]);
+}
+
+/// The system in which the port of vPPB 1 of the first hierarchy is unbound, and bound again if `again`, while both hosts use CXL.mem.
+fn rebound(again: bool) -> String {
+    let unbind = "{ at = \"60 us\", vppb = 1 }";
+    let bind = if again { ", { at = \"150 us\", command = \"bind\", vppb = 1 }" } else { "" };
+    let memory = "memory = { start = \"40 us\", not_decoded = \"counted\" } #";
+    let rescan = if again { "rest_at = \"100 us\"\nrescan_at = \"160 us\"\n" } else { "" };
+    BOTH.replacen("ports = 4\n", &format!("ports = 4\ncommands = [{unbind}{bind}]\n"), 1).replacen(
+        "memory = { start = \"40 us\" }",
+        &format!("failures = \"counted\"\n{rescan}{memory}"),
+        1,
+    )
+}
+
+/// So many accesses that CXL.mem is in use before the unbind and long after the bind.
+const REBOUND: [&str; 3] = ["host.accesses=4000", "mem.accesses=8000", "component.host.memory.outstanding=8"];
+
+/// Both protocols notice an unbind: what was asked before is answered, later configuration requests and reads of BARs behind the vPPB are
+/// unsupported, and CXL.mem there is answered as not decoded. The host of the other hierarchy notices nothing.
+#[test]
+fn both_protocols_notice_an_unbind() {
+    let set = [&REBOUND[..], &["link.ber=1e-6"]].concat();
+    let report = run(&rebound(false), &set).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    let of = |path: &str, name: &str| count(&report, path, name);
+    assert_eq!((of("switch", "ports unbound"), of("switch", "ports bound")), (1, 0));
+    let names = ["CXL.mem reads not decoded", "reads unsupported", "reads timed out", "late completions"];
+    let [lost, unsupported, timed_out, late] = names.map(|name| of("host[0]", name));
+    let reads = of("host[0]", "CXL.mem reads");
+    assert!(3 * lost > reads && unsupported > 0, "{lost} of {reads} not decoded, {unsupported} unsupported");
+    assert_eq!([timed_out, late], [0, 0]);
+    assert_eq!(names.map(|name| of("host[1]", name)), [0; 4]);
+    assert!(of("switch", "requests without a port") > lost, "writes too");
+    for host in ["host[0]", "host[1]"] {
+        assert_eq!(of(host, "CXL.mem reads") + of(host, "CXL.mem writes"), 8000, "{host}");
+    }
+}
+
+/// A port that is bound again: the host walks again and finds what it had, and memory there has what was written before.
+#[test]
+fn both_protocols_notice_a_bind() {
+    let [report, two] = [1, 2].map(|threads| on_threads(&rebound(true), &REBOUND, threads));
+    assert_eq!(report.json(), two.json());
+    assert_eq!(report.violations, []);
+    let of = |path: &str, name: &str| count(&report, path, name);
+    assert_eq!((of("switch", "ports unbound"), of("switch", "ports bound")), (1, 1));
+    assert_eq!(["host[0]", "host[1]"].map(|host| of(host, "functions")), [5, 5]);
+    let (lost, reads) = (of("host[0]", "CXL.mem reads not decoded"), of("host[0]", "CXL.mem reads"));
+    assert!(lost > 0 && 3 * lost < reads, "{lost} of {reads}");
+}
+
+#[test]
+fn commands_that_cannot_be_are_refused() {
+    for (commands, expected) in [
+        ("{ vppb = 2 }", "found vPPB 2 of VCS 0, expected one that is bound"),
+        ("{ vcs = 2 }", "found vPPB 0 of VCS 2, expected one that is bound"),
+        ("{ command = \"bind\" }", "found `bind` for vPPB 0 of VCS 0 at 0, expected `unbind`"),
+        (
+            "{ at = \"1 us\" }, { at = \"1 us\", command = \"bind\" }",
+            "found `bind` for vPPB 0 of VCS 0 at 1 us, expected `bind`, later",
+        ),
+        ("{ at = \"1 us\" }, { at = \"2 us\" }", "found `unbind` for vPPB 0 of VCS 0 at 2 us, expected `bind`"),
+    ] {
+        let found = refused(&BOTH.replacen("ports = 4\n", &format!("ports = 4\ncommands = [{commands}]\n"), 1));
+        assert!(found.contains(expected), "{expected}\n{found}");
+    }
+    let found = refused(&LOGICAL.replacen("hosts = 4\n", "hosts = 4\ncommands = [{ vppb = 1 }]\n", 1));
+    assert!(
+        found.contains(
+            "found vPPB 1 of VCS 0, which has the logical device 4, expected one to which a port is bound whole"
+        ),
+        "{found}"
+    );
 }
 
 #[test]

@@ -89,3 +89,40 @@ fn what_logical_devices_cannot_be_is_refused() {
         assert!(found.contains(expected), "{expected}\n{found}");
     }
 }
+
+/// Ranges of UIO where logical devices are bound. Of a host at the same switch a range may lead to one: its link has no channel of UIO, so the
+/// switch completes the request as Unsupported Request. At the edge of a device there is no range for its logical devices: each has a
+/// hierarchy of its own there, and none of them could serve it.
+#[test]
+fn uio_finds_no_memory_at_logical_devices() {
+    let range = "base = \"0x20000000000\", size = \"256 MiB\"";
+    let all = bindings(&[(0, 0, 0), (0, 1, 1), (1, 2, 0), (1, 3, 1)]);
+    for port in [0, 1] {
+        let device = text(&all).replacen(
+            "ports = 2\n",
+            &format!("ports = 2\nuio = [{{ edge = \"device\", port = {port}, {range} }}]\n"),
+            1,
+        );
+        let found = run(&device, &[]).expect_err("it is refused");
+        let expected =
+            format!("uio: found vPPB 0 at the edge port {port} of a device, expected one to which a device is bound");
+        assert!(found.contains(&expected), "{found}");
+    }
+    // All of it at one switch: the host asks what its own decoder leads to the port of the logical device.
+    let near = text(&all)
+        .replacen("ports = 2\n", &format!("hosts = 2\nports = 2\nuio = [{{ vppb = 0, {range} }}]\n"), 1)
+        .replacen("hosts = 2\nfabric = 1\n", "ports = 0\nfabric = 1\n", 1)
+        .replace("front.usp[", "back.usp[")
+        .replacen(
+            "mode = \"cxl-256b\"\n",
+            "mode = \"cxl-256b\"\nuio = { window = \"0x20000000000\", accesses = 20, start = \"300 us\", refused = \"counted\" }\n",
+            1,
+        );
+    let report = run(&near, &["host.accesses=20"]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(report.violations, []);
+    for host in ["host[0]", "host[1]"] {
+        let counts =
+            ["UIO writes", "UIO reads", "UIO aborted", "UIO unsupported"].map(|name| count(&report, host, name));
+        assert_eq!(counts, [0, 0, 0, 20], "{host}");
+    }
+}

@@ -10,19 +10,21 @@
 //! bytes; a pipeline is a latency. Posted requests of an input wait in the link when the switch holds as many of them as its queue
 //! has room for. Requests with a completion, and completions, are always taken: there are no more of them than requesters have
 //! tags. TLPs pass others in the link ends behind the outputs (`fabric` ORD-2). Left out: the logical device of the fabric manager,
-//! logical devices behind edge ports of a fabric, changes of bindings, AER, containment of edge ports, what a device loses in a
+//! logical devices behind edge ports of a fabric, changes of bindings but those of [`bindings`], AER, containment of edge ports, what a device loses in a
 //! reset.
 //!
 //! A walk through one cycle: everything that came is taken, read, and handed to the agent of its port or routed; it may leave when
 //! the latency of the switch is over. Agents speak. From each output the first TLPs leave, as long as the port is free and its
 //! link end has room.
 
+pub mod bindings;
 pub mod fabric;
 pub mod hierarchy;
 pub mod manager;
 pub mod reset;
 
 use super::tlps::{self, IoRequestNames};
+use bindings::BindingChanges;
 use fabric::{
     ContactWatch, IoChange, IoFabric, IoFabricCounts, IslNames, StreamWatch, first_contact, is_first_contact, isl_body,
     judge_unroutable, stream_of,
@@ -116,6 +118,8 @@ pub struct IoSwitchResult {
     pub events: Vec<EndpointEvent>,
     /// What port based routing counts.
     pub fabric: IoFabricCounts,
+    /// Ports that were unbound, and that were bound again.
+    pub rebound: [u64; 2],
     /// Accesses of the fabric manager that were answered, and that were refused because their port is bound.
     pub manager: [u64; 2],
 }
@@ -167,7 +171,7 @@ struct IoPortState {
     channels: Option<IoPortChannels>,
     /// `None`: an edge port.
     isl: Option<Isl>,
-    /// Its virtual link was taken down.
+    /// Its virtual link was taken down, or its device is unbound.
     is_down: bool,
     /// Requests that come from its link, and that leave on it, for traces.
     names: IoRequestNames,
@@ -250,6 +254,7 @@ pub struct IoSwitch {
     /// Port based routing, and how many ports have links: those behind them are ends of virtual links.
     fabric: Option<(IoFabric, usize)>,
     manager: ManagerAccesses,
+    rebinds: BindingChanges,
     hierarchies: Vec<IoHierarchy>,
     /// Ports of the hierarchies: that of each side.
     ports: Vec<IoPortState>,
@@ -280,6 +285,7 @@ impl IoSwitch {
             config,
             fabric: None,
             manager: ManagerAccesses::default(),
+            rebinds: BindingChanges::new(),
             hierarchies,
             busy_since: None,
             mine: IoSwitchResult::default(),
@@ -425,7 +431,7 @@ impl IoSwitch {
     fn pass(&mut self, n: usize, came: Came, at: Stamp) {
         let Came { seat, tlp, handle } = came;
         let IoSeat { ld, place, .. } = self.ports[n].own.seats[seat];
-        let Some((of, side)) = place else {
+        let Some((of, side)) = place.filter(|_| !self.is_from_unbound(n, &tlp)) else {
             if traffic(&tlp) == COMPLETION && self.manager.answered(n, &tlp) {
                 self.mine.manager[0] += 1;
                 return;
@@ -924,6 +930,7 @@ impl Module for IoSwitch {
     fn eval(&mut self, cx: &mut Cx) -> Next {
         let at = Stamp { t_fs: cx.now().as_fs(), cycle: cx.cycle() };
         self.change(at);
+        self.rebind(at.cycle);
         self.ask_for_manager(at);
         (0..self.ports.len()).for_each(|n| self.take(n, cx, at));
         self.manage(at);
@@ -949,7 +956,8 @@ impl Module for IoSwitch {
             cx.waits_until(cx.in_cycles(due.saturating_sub(at.cycle)));
         }
         let asked = self.manager.due.front().map(|access| access.cycle);
-        match ready.chain(overdue).chain(changes).chain(resets).chain(asked).min() {
+        let rebinds = self.rebinds.front().map(|change| change.cycle);
+        match ready.chain(overdue).chain(changes).chain(resets).chain(asked).chain(rebinds).min() {
             Some(cycle) => Next::At(cx.in_cycles(cycle.saturating_sub(at.cycle).max(1))),
             // What is ready and finds no room is woken by the link end that makes some.
             None => Next::Idle,

@@ -6,6 +6,7 @@
 //! the highest one that is bound, or as many as are asked for.
 
 use super::cxl_links::POSTED;
+use super::io_commands::{self, IoCommand};
 use super::io_node::{TrainedPort, answer_within_fs, node, power_timeout_cycles, uio_settings};
 use super::{Hardware, SWITCHED, answered, cycles, mem_beside, misfit};
 use crate::channels::{ChannelWait, Reach};
@@ -39,7 +40,7 @@ pub const KIND: ComponentKind = ComponentKind {
     fields: IoCxlSwitch::fields,
     read: component::<IoCxlSwitch>,
     external: &["flits"],
-    metrics: &[METRICS, SWITCHED],
+    metrics: &[METRICS, SWITCHED, mem_beside::METRICS],
 };
 
 metrics! {
@@ -52,6 +53,8 @@ metrics! {
         UNSUPPORTED = "unsupported requests" ["requests"] Sum, "requests that nobody claims, completed as Unsupported Request (fabric IOR-4)";
         UNCLAIMED = "unclaimed TLPs" ["TLPs"] Sum, "posted requests and completions that nobody claims, which are dropped (fabric IOR-4)";
         UNKNOWN_LD = "TLPs of unknown LD-ID" ["TLPs"] Sum, "TLPs for or from logical devices that are not there, which are dropped (fabric MLD-5); given where logical devices are bound";
+        UNBOUND = "ports unbound" ["ports"] Sum, "ports that were unbound while the system ran, given where there are commands (fabric BND-4)";
+        BOUND = "ports bound" ["ports"] Sum, "ports that were bound again";
         MANAGER_ANSWERED = "manager accesses" ["requests"] Sum, "configuration requests of the fabric manager that were answered, where it makes any";
         MANAGER_REFUSED = "manager accesses refused" ["requests"] Sum, "configuration requests of the fabric manager to ports that are bound (fabric VCS-8)";
         UIO_DOWN = "UIO down" ["requests"] Sum, "requests of UIO that left at a vPPB by a decoder that allows it, given where there are any decoders (fabric IOR-6)";
@@ -104,6 +107,7 @@ config! {
         vppbs: Option<usize> = "" [Unit::Of("vPPBs")] in FieldRange::Int(1, 256), "vPPBs of downstream ports in each hierarchy; not given = up to the highest one that is bound";
         device_numbers: usize = "32" [Unit::Of("numbers")] in FieldRange::Int(1, 32), "device numbers of the bus inside the switch: vPPBs take function 0 of each of them, then function 1, up to 7 (fabric VCS-7)";
         bindings: Vec<(IoBinding, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoBinding::fields), "which vPPBs the ports are bound to; without any the ports go to the hierarchies in turn";
+        commands: Vec<(IoCommand, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoCommand::fields), "bindings that end and begin again while the system runs, for CXL.io and CXL.mem in the same cycle";
         manager: Vec<(IoManagerAccess, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoManagerAccess::fields), "what the fabric manager reads and writes in devices at ports that are bound to no vPPB (fabric VCS-8)";
         uio: Vec<(IoUioRange, TextPlace)> = "" [Unit::Of("-")] in FieldRange::Tables(IoUioRange::fields), "ranges of the HDM decoders by which requests of UIO, from the host and from peers, find their vPPB (fabric IOR-6); without any the switch takes no part in UIO";
         uio_to_peers: bool = "on" [Unit::Of("-")] in FieldRange::Switch, "its downstream ports may send UIO to peers; off: such requests are completed as Completer Abort (fabric UIO-02)";
@@ -233,6 +237,7 @@ impl Component for IoCxlSwitch {
             .filter_map(|one| Some(("bindings", bindings.bind(one).err()?.to_string())))
             .chain(wrong)
             .chain(uio)
+            .chain(io_commands::check(&self.commands, &self.given()))
             .chain(self.mem.config.weights().1.into_iter().map(|(_, text)| ("mem", text)))
             .collect();
         if let Some(vcs) = (0..self.hosts).find(|vcs| found.is_empty() && bindings.list().all(|one| one.vcs != *vcs)) {
@@ -341,16 +346,23 @@ impl Component for IoCxlSwitch {
         scalepool_ordered::sort_by_key(&mut accesses, |access| access.cycle);
         let is_managed = !accesses.is_empty();
         let has_uio = !self.uio.is_empty();
+        let changes_bindings = !self.commands.is_empty();
+        let changes = io_commands::changes(&self.commands, site.clock);
         let counts = move |result: &IoSwitchResult| {
             let of_uio = has_uio.then(|| uio_counts(result)).into_iter().flatten();
-            counts(result, has_lds, is_managed).into_iter().chain(of_uio).collect()
+            let [unbound, bound] = result.rebound;
+            let rebound: [MetricValue; 2] = [(&UNBOUND, unbound), (&BOUND, bound)];
+            let rebound = rebound.into_iter().filter(|_| changes_bindings);
+            counts(result, has_lds, is_managed).into_iter().chain(of_uio).chain(rebound).collect()
         };
         let has_mem = site.ports.iter().any(mem_beside::carries_mem);
         let mem = has_mem.then(|| {
-            let bindings = (Bindings::new(self.hosts, self.vppb_count(), self.ports), self.given());
-            mem_beside::module((&self.mem.config, &self.preset), &own, bindings, self.hosts, site, hub)
+            let given = self.given();
+            let commands = io_commands::timed(&self.commands, &given, site.clock);
+            let bindings = (Bindings::new(self.hosts, self.vppb_count(), self.ports), given);
+            mem_beside::module((&self.mem.config, &self.preset), &own, (bindings, commands), self.hosts, site, hub)
         });
-        Ok(node(site, (config, hierarchies, ports), mem, |switch| switch.managed(accesses), counts))
+        Ok(node(site, (config, hierarchies, ports), mem, |switch| switch.managed(accesses).rebinding(changes), counts))
     }
 }
 

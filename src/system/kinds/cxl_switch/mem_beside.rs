@@ -1,19 +1,23 @@
 //! CXL.mem beside CXL.io in one switch: each of its links carries both behind the ARB/MUX, and messages go by the bindings by which
 //! TLPs go.
 //!
-//! Modelled: the crossbar of [`scalepool_fabric::cxl_switch`] with queues of its own, static bindings of ports and of logical devices.
+//! Modelled: the crossbar of [`scalepool_fabric::cxl_switch`] with queues of its own, bindings of ports and of logical
+//! devices, of which those of whole ports end and begin again as they do for CXL.io (`io_commands.rs`).
 //! One HDM decoder at each upstream port, as if firmware had committed it, deals all addresses in chunks of 256 bytes to the 1, 2, 4 or 8
-//! devices of its hierarchy (`fabric` §2.1). Left out: CXL.cache and back-invalidates, commits by the host that enumerates, and whatever
-//! changes bindings while a system runs.
+//! devices of its hierarchy (`fabric` §2.1). Left out: CXL.cache and back-invalidates, commits by the host that enumerates, and
+//! removals by surprise.
 //!
 //! A walk: bindings and links are judged; decoders and forms of the links become the routes; the module is placed beside that of
 //! CXL.io.
 
-use super::{Hardware, SwitchModule, measured, switched};
+use super::{Hardware, SwitchModule, cycles, measured, switched};
 use crate::kind::{Carried, ConfigFinding, Offer, Site, SitePort};
 use crate::measured::ComponentMeasured;
+use crate::metric::metrics;
 use scalepool_fabric::cxl_switch::module::SWITCH_SIGNALS;
-use scalepool_fabric::cxl_switch::{Bindings, HbrRoutes, HbrSwitching, SwitchResult, SwitchTraffic, VppbBinding};
+use scalepool_fabric::cxl_switch::{
+    Bindings, HbrRoutes, HbrSwitching, SwitchResult, SwitchTraffic, TimedCommand, Undelivered, VppbBinding,
+};
 use scalepool_memory::bridge::{BRIDGE_WAYS, BridgeDecoder, BridgeDecoders};
 use scalepool_memory::decoder::{ADDRESS_END, GRANULARITIES};
 use scalepool_nodes::io::mode::{self, FlexPort};
@@ -21,6 +25,16 @@ use scalepool_ordered::{OrderedMap, OrderedSet};
 use scalepool_protocols::cxl::cxlio::dvsec::ConnectedMode;
 use scalepool_protocols::cxl::message::MessageForm;
 use scalepool_trace::Hub;
+
+metrics! {
+    /// What it counts beside [`super::SWITCHED`].
+    pub(super) static METRICS {
+        NOT_BOUND = "requests without a port" ["requests"] Sum, "requests of CXL.mem for vPPBs that were unbound, which the switch answers as not decoded (fabric CMR-5), given where the links carry CXL.mem too";
+    }
+}
+
+/// Time that an unbind waits for what is open, the default of switches without CXL.io (`fabric` BND-6).
+const DRAIN_LIMIT_FS: u64 = 100_000_000_000;
 
 /// Whether the link of a port carries CXL.mem.
 pub(super) fn carries_mem(port: &SitePort) -> bool {
@@ -82,7 +96,7 @@ fn decoders(targets: Vec<usize>) -> BridgeDecoders {
 pub(super) fn module(
     (hardware, preset): (&Hardware, &str),
     own: &FlexPort,
-    mut bindings: (Bindings, Vec<VppbBinding>),
+    (mut bindings, commands): ((Bindings, Vec<VppbBinding>), Vec<TimedCommand>),
     hosts: usize,
     site: &Site<'_>,
     hub: &mut Hub,
@@ -106,12 +120,15 @@ pub(super) fn module(
     let shown = routes.shown_form();
     let config = hardware.config(preset, site, SwitchTraffic::Mem);
     let signals = &SWITCH_SIGNALS[..SwitchTraffic::Mem.count()];
-    // Nothing is unbound while the system runs.
-    let switching = HbrSwitching::new(routes, Vec::new(), 0);
+    let switching = HbrSwitching::new(routes, commands, cycles(site.clock, DRAIN_LIMIT_FS));
     SwitchModule::new(format!("{}.mem", site.path), switching, (config, signals), (shown, forms), site, hub)
 }
 
 /// What it has counted, and what was wrong.
 pub(super) fn figures(place: &str, result: &SwitchResult) -> ComponentMeasured {
-    measured(place, result, switched(result).to_vec(), Vec::new())
+    let mut counts = switched(result).to_vec();
+    let not_bound = result.undelivered.get(&Undelivered::NotBound).copied().unwrap_or(0);
+    // Without a command every vPPB has its port.
+    counts.extend((not_bound > 0).then_some((&NOT_BOUND, not_bound)));
+    measured(place, result, counts, Vec::new())
 }

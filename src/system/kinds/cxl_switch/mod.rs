@@ -6,6 +6,7 @@
 
 pub mod hbr;
 pub mod io;
+mod io_commands;
 mod io_node;
 pub mod io_pbr;
 mod mem_beside;

@@ -3,7 +3,7 @@
 import common
 from cocotb.triggers import ClockCycles
 from cocotbext.scalepool import CxlMemDevice, CxlMemHost, NvlCompleter, NvlRequester, TransactionError, UalCompleter, UalRequester
-from cocotbext.scalepool import FlitBus, FlitMonitor, FlitScoreboard, FlitSink, FlitSource, LinkPartner, bit_flips, random_pauses
+from cocotbext.scalepool import FlitBus, FlitMonitor, FlitScoreboard, FlitSink, FlitSource, LineMemory, LinkPartner, bit_flips, random_pauses
 from cocotbext.scalepool.flit import FLIT_BYTES
 
 # By width of the data: protocols, of which a flit takes 1, 2, 4 and 1 beats.
@@ -298,10 +298,15 @@ async def gpus_read_and_write_each_other(dut):
         return
 
     class Deaf(NvlCompleter):
-        """A memory that writes nothing that is posted."""
+        """A memory that counts what is posted, for FLUSH, and writes it nowhere."""
 
         def answers(self, request):
-            return [] if request["op"] == "WRITE_POSTED" else super().answers(request)
+            memory = self.memory
+            if request["op"] == "WRITE_POSTED":
+                self.memory = LineMemory()
+            found = super().answers(request)
+            self.memory = memory
+            return found
 
     transactions = {"transactions": "nvlink", "all_writers_seen": True, "answer_flits": 3000}
     for kind in (NvlCompleter, Deaf):

@@ -3,7 +3,8 @@
 import common
 from cocotb.triggers import ClockCycles
 from cocotbext.scalepool import CxlMemDevice, CxlMemHost, NvlCompleter, NvlRequester, TransactionError, UalCompleter, UalRequester
-from cocotbext.scalepool import FlitBus, FlitMonitor, FlitScoreboard, FlitSink, FlitSource, LineMemory, LinkPartner, bit_flips, random_pauses
+from cocotbext.scalepool import FlitBus, FlitMonitor, FlitScoreboard, FlitSink, FlitSource, LineMemory, LinkPartner
+from cocotbext.scalepool import bit_flips, random_pauses
 from cocotbext.scalepool.flit import FLIT_BYTES
 
 # By width of the data: protocols, of which a flit takes 1, 2, 4 and 1 beats.

@@ -16,7 +16,8 @@ pub(super) struct CurveArgs {
     /// Loads: FROM:TO:STEP, both ends included, or values separated by commas.
     #[arg(long, value_name = "LOADS", default_value = "0.1:0.9:0.1", value_parser = loads)]
     load: Loads,
-    /// Setting that stands for the load, as `run --set` takes it.
+    /// Setting that stands for the load, as `run --set` takes it. A system without `traffic.load` needs another one, such as
+    /// `host.outstanding`; `describe SYSTEM` shows what there is.
     #[arg(long, value_name = "KEY", default_value = LOAD_KEY)]
     key: String,
     /// Instead of the curve, find the saturation load to within this step, up to the largest of LOADS. A load is stable if the

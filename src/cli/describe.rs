@@ -13,7 +13,7 @@ use scalepool_protocols::rules::area::{self, RuleAdvice, RuleArea};
 use scalepool_protocols::rules::{self, Rule};
 use scalepool_protocols::wire::{LayoutDef, Numbers};
 use scalepool_scenario::settings::SettingKey;
-use scalepool_scenario::{SCENARIOS, Scenario, described};
+use scalepool_scenario::{Scenario, described};
 use scalepool_system::description::{Description, component_kind, link_kind};
 use scalepool_system::field::{Config, Field, FieldRange};
 use scalepool_system::generator::generator_kind;
@@ -46,7 +46,7 @@ impl Describe {
     pub fn run(self, out: &mut dyn Write) -> anyhow::Result<CommandStatus> {
         if self.toml {
             let Some(text) = scalepool_scenario::find(&self.name).map(Scenario::description) else {
-                let known = SCENARIOS.iter().map(|s| s.name).collect::<Vec<_>>().join(", ");
+                let known = scalepool_scenario::names().collect::<Vec<_>>().join(", ");
                 bail!("describe --toml: found `{}`, expected a scenario: {known}", self.name);
             };
             out.write_all(text.as_bytes())?;
@@ -379,7 +379,8 @@ mod tests {
     #[test]
     fn describes_every_name_that_list_shows() {
         let names = registry::layouts().map(|l| l.name).chain(PROTOCOLS.iter().map(|p| p.name));
-        let names = names.chain(SCENARIOS.iter().map(|s| s.name)).chain(NAMED.iter().map(|n| n.name));
+        let names =
+            names.chain(scalepool_scenario::SCENARIOS.iter().map(|s| s.name)).chain(NAMED.iter().map(|n| n.name));
         for name in names.chain(rules::all().map(|r| r.id).take(2)) {
             assert!(said(name, false).starts_with(name), "{name}");
             assert!(serde_json::from_str::<Value>(&said(name, true)).is_ok_and(|v| v.is_object()), "{name}");

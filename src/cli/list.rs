@@ -7,7 +7,6 @@ use scalepool_link::health::{FIGURES, HealthFigure};
 use scalepool_proof::explore::{NAMED, NamedExploration};
 use scalepool_protocols::registry::{self, PROTOCOLS, Protocol};
 use scalepool_protocols::rules::{self, Rule};
-use scalepool_scenario::SCENARIOS;
 use scalepool_system::generator::GENERATORS;
 use scalepool_system::kind::{COMPONENTS, LINKS};
 use scalepool_system::memory_map::{WINDOW, WINDOW_ABOUT};
@@ -109,7 +108,7 @@ impl What {
                 })
                 .collect(),
             What::Protocols => PROTOCOLS.iter().map(protocol).collect(),
-            What::Scenarios => SCENARIOS.iter().map(|s| json!({"scenario": s.name, "doc": s.doc()})).collect(),
+            What::Scenarios => scalepool_scenario::all().map(|s| json!({"scenario": s.name, "doc": s.doc()})).collect(),
             What::Kinds => kinds().map(|(of, kind, doc)| json!({"kind": kind, "of": of, "doc": doc})).collect(),
             What::Explorations => NAMED.iter().map(exploration).collect(),
             What::Waits => Wait::ALL.iter().map(|w| json!({"wait": w.name(), "doc": w.meaning()})).collect(),
@@ -137,7 +136,7 @@ impl What {
             }
             What::Scenarios => {
                 let mut table = TextTable::new(["scenario", "what it is"]);
-                for s in SCENARIOS.iter() {
+                for s in scalepool_scenario::all() {
                     table.row([s.name.into(), s.doc().into()]);
                 }
                 table.print(out)

@@ -79,11 +79,10 @@ pub struct ScenarioKeys {
     pub has_chart: bool,
 }
 
-/// Scenarios of the descriptions that come with the program.
-pub fn builtins() -> Vec<Scenario> {
+/// Scenarios of descriptions that come with the program.
+pub fn scenarios(of: &'static [Builtin]) -> Vec<Scenario> {
     let name = |builtin: &Builtin| builtin.file.trim_end_matches(".toml");
-    builtin::ALL
-        .iter()
+    of.iter()
         .map(|one| Scenario { name: name(one), builtin: one, told: OnceLock::new(), doc: OnceLock::new() })
         .collect()
 }

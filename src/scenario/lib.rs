@@ -20,7 +20,7 @@ use observe::Outputs;
 use report::ScenarioReport;
 use scalepool_kernel::Time;
 use scalepool_system::build::AssemblyError;
-use scalepool_system::builtin::Builtin;
+use scalepool_system::builtin::{self, Builtin};
 use scalepool_system::design::System;
 use scalepool_system::problem::Problems;
 use scalepool_trace::filter::WatchedPlaces;
@@ -38,17 +38,25 @@ pub struct Scenario {
     doc: OnceLock<&'static str>,
 }
 
-/// All of them.
-pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(described::builtins);
+/// Those that run in seconds, so that whoever goes over all of them may.
+pub static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| described::scenarios(&builtin::ALL));
+
+/// Those of thousands of components, whose runs take minutes.
+pub static LARGE: LazyLock<Vec<Scenario>> = LazyLock::new(|| described::scenarios(&builtin::LARGE));
+
+/// All of them, the large ones last.
+pub fn all() -> impl Iterator<Item = &'static Scenario> {
+    SCENARIOS.iter().chain(LARGE.iter())
+}
 
 /// Names of all scenarios.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    SCENARIOS.iter().map(|s| s.name)
+    all().map(|s| s.name)
 }
 
 /// The scenario of a name.
 pub fn find(name: &str) -> Option<&'static Scenario> {
-    SCENARIOS.iter().find(|s| s.name == name)
+    all().find(|s| s.name == name)
 }
 
 /// Key that names the flit mode of a link. Scenarios that differ in it alone are one another's choices, see [`split`].

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from flit_cost import counted
 
-RACK_4096 = Path(__file__).parent.parent / "systems" / "pbr_4096.toml"
+RACK_4096 = Path(__file__).parents[2] / "src" / "system" / "builtin" / "pbr-4096.toml"
 #: Setting that makes a run longer, for routers and for systems of CXL.
 PACKETS, ACCESSES = "traffic.packets", "host.accesses"
 #: Aims in instructions a flit-hop; 1,200 are about 6 million flit-hops a second and core.

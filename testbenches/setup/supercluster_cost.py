@@ -10,12 +10,11 @@ usage: supercluster_cost.py --program PROGRAM [--only TEXT]
 
 import argparse
 from dataclasses import dataclass
-from pathlib import Path
 
 from fabric_cost import Timed, timed
 from flit_cost import counted
 
-RACK = str(Path(__file__).parent.parent / "systems" / "supercluster_rack.toml")
+RACK = "supercluster-rack"
 #: Cycles of the reference clock of 640 ps in 10 us, and the aim for them in seconds on the wall.
 TEN_US_CYCLES, TEN_US_SECONDS = 15_625, 120
 

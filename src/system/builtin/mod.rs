@@ -15,7 +15,7 @@ macro_rules! builtin {
     };
 }
 
-/// All of them.
+/// Those that run in seconds, so that whoever goes over all of them may.
 pub static ALL: [Builtin; 25] = [
     builtin!("cxl68-expander.toml"),
     builtin!("cxl256-expander.toml"),
@@ -43,3 +43,6 @@ pub static ALL: [Builtin; 25] = [
     builtin!("fabric-crossbar.toml"),
     builtin!("queue-md1.toml"),
 ];
+
+/// Those of thousands of components, whose runs take minutes.
+pub static LARGE: [Builtin; 2] = [builtin!("pbr-4096.toml"), builtin!("supercluster-rack.toml")];

@@ -105,7 +105,7 @@ fn systems() -> Vec<String> {
             include_str!("../../systems/coherent_bridge.toml"),
             include_str!("../../systems/epochs.toml"),
             HOST_LINES,
-            include_str!("../../systems/supercluster_rack.toml"),
+            include_str!("../../../src/system/builtin/supercluster-rack.toml"),
             include_str!("../../systems/supercluster_untiered.toml"),
             include_str!("../../systems/tiers.toml"),
         ]

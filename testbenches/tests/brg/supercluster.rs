@@ -167,7 +167,7 @@ fn counts_of(text: &str) -> [u64; 6] {
         .map(|name| system.components.iter().filter(|component| is_of(&component.path, name)).count() as u64)
 }
 
-const RACK: &str = include_str!("../../systems/supercluster_rack.toml");
+const RACK: &str = include_str!("../../../src/system/builtin/supercluster-rack.toml");
 
 /// The links of the rack: four from each accelerator and bridge on UALink, 18 from each GPU and bridge on NVLink, four on CXL from each pair of
 /// bridges; so many of each GPU and bridge as switches have ports for, and no more.

@@ -52,7 +52,7 @@ fn racks_that_are_too_large_are_refused() {
     assert_eq!(refused(&[]), None);
 }
 
-const ENDPOINTS_4096: &str = include_str!("../../systems/pbr_4096.toml");
+const ENDPOINTS_4096: &str = include_str!("../../../src/system/builtin/pbr-4096.toml");
 
 /// 512 hosts and 3,584 logical devices are a fabric, and none of what they need is too much for the 12 bits of a PID.
 #[test]

@@ -8,6 +8,7 @@ mod grid;
 
 use super::design::{LinkInstance, System};
 use scalepool_ordered::OrderedMap;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// A drawing whose links have no load yet.
@@ -208,7 +209,9 @@ fn columns(system: &System) -> Vec<usize> {
             break;
         }
     }
-    columns
+    // A ring has driven its components apart: columns in which nobody stands are left out.
+    let used: BTreeSet<usize> = columns.iter().copied().collect();
+    columns.iter().map(|column| used.range(..column).count()).collect()
 }
 
 /// Text in SVG.

@@ -391,3 +391,14 @@ fn drawings_show_the_switch_between_hosts_and_devices() {
         assert!(svg.contains(name), "{name}");
     }
 }
+
+/// Bridges that lead to each other are a ring, in which no component is behind all others.
+#[test]
+fn a_drawing_of_a_ring_has_no_empty_columns() {
+    let text = include_str!("../../../src/system/builtin/supercluster-small.toml");
+    let system = Description::parse("f.toml", PathBuf::new(), text).expect("it is TOML").resolve();
+    let svg = Drawing::of(&system.unwrap_or_else(|problems| panic!("{problems}"))).svg();
+    let width = svg.split("width=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a width");
+    // Four columns of at most 800.
+    assert!(width.parse::<u32>().expect("a number") <= 3200, "{width}");
+}
